@@ -1,0 +1,44 @@
+public import Foundation
+
+/// One request as a transport sends it: method, where to, target, fields and body.
+///
+/// It is a value; interceptors get a copy and pass on a changed one. A URL is an input and a computed property,
+/// not what is stored, because building one for each request is slow.
+public struct HTTPRequest: Sendable {
+    public var method: HTTPMethod
+    /// Scheme, host and port.
+    public var origin: HTTPOrigin
+    /// Path and query as they stand in the request line: percent-encoded, with a leading slash.
+    public var target: String
+    public var fields: HTTPFields
+    public var body: HTTPBody
+    /// The type of the request that this was built from, for transports that answer by type.
+    package var requestType: (any Sendable.Type)?
+
+    /// A request to `target` of an origin; nothing is checked before it is sent.
+    public init(
+        method: HTTPMethod = .get, origin: HTTPOrigin, target: String, fields: HTTPFields = [:], body: HTTPBody = .none
+    ) {
+        self.method = method
+        self.origin = origin
+        self.target = target
+        self.fields = fields
+        self.body = body
+    }
+
+    /// The absolute URL that is sent, as text.
+    public var urlString: String { "\(origin.scheme)://\(origin.authority)\(target)" }
+
+    /// The absolute URL that is sent; nil only when the target holds what no URL may hold.
+    public var url: URL? { URL(string: urlString) }
+
+    /// The path without the query, percent-encoded.
+    public var path: Substring {
+        target.prefix { $0 != "?" }
+    }
+
+    /// The query without its question mark, percent-encoded; nil when there is none.
+    public var query: Substring? {
+        target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
+    }
+}

@@ -1,0 +1,65 @@
+public import Foundation
+
+/// The head of a response: what comes before the body.
+public struct HTTPResponseHead: Sendable {
+    public var status: Int
+    public var fields: HTTPFields
+
+    public init(status: Int, fields: HTTPFields = [:]) {
+        self.status = status
+        self.fields = fields
+    }
+
+    /// The length that the response announces; nil when it does not, or not as a number.
+    public var contentLength: Int64? {
+        fields[.contentLength].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+}
+
+/// One whole response: status, fields, body, and what the transport measured.
+public struct HTTPResponse: Sendable {
+    public var head: HTTPResponseHead
+    public var body: Data
+    /// What is rarely looked at lives behind one reference, so that a response is cheap to pass on.
+    private var extras: Extras?
+
+    private final class Extras: Sendable {
+        let metrics: TransportMetrics?
+        let url: String?
+        init(metrics: TransportMetrics?, url: String?) {
+            self.metrics = metrics
+            self.url = url
+        }
+    }
+
+    public init(status: Int, fields: HTTPFields = [:], body: Data = Data()) {
+        self.init(head: HTTPResponseHead(status: status, fields: fields), body: body)
+    }
+
+    public init(head: HTTPResponseHead, body: Data = Data()) {
+        self.head = head
+        self.body = body
+    }
+
+    public var status: Int {
+        get { head.status }
+        set { head.status = newValue }
+    }
+
+    public var fields: HTTPFields {
+        get { head.fields }
+        set { head.fields = newValue }
+    }
+
+    /// What the transport measured on the way; nil when it measures nothing.
+    public var metrics: TransportMetrics? {
+        get { extras?.metrics }
+        set { extras = Extras(metrics: newValue, url: extras?.url) }
+    }
+
+    /// The URL that answered, after redirects, as text; nil when the response did not come from a transport.
+    public var url: String? {
+        get { extras?.url }
+        set { extras = Extras(metrics: extras?.metrics, url: newValue) }
+    }
+}

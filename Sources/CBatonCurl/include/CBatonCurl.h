@@ -1,0 +1,3 @@
+#ifndef CBATONCURL_H
+#define CBATONCURL_H
+#endif
