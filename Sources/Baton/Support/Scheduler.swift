@@ -22,10 +22,10 @@ package protocol Scheduler: AnyObject, Sendable {
     /// A Swift task, for closures that are asynchronous.
     func startTask(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never>
 
-    /// Posts the timer's job when the time has come; a timer that is set already is moved.
-    func set(_ timer: TimerEntry, at instant: Instant)
-    /// The timer will not fire, unless its signal is under way already.
-    func cancel(_ timer: TimerEntry)
+    /// Posts `signal` to the job at `instant`. The job is kept until then, or until the timer is cancelled.
+    func schedule(_ job: any Job, _ signal: Signal, at instant: Instant) -> TimerHandle
+    /// Forgets the timer at once. One that fired already is ignored, so a signal may still be under way.
+    func cancel(_ timer: TimerHandle)
 }
 
 /// Something that reacts to signals. All that the engine runs is one.
@@ -45,26 +45,13 @@ package struct Signal: Sendable, Equatable {
     }
 }
 
-/// A place on a scheduler's timer heap. Its owner sets it, moves it and cancels it as often as it likes.
-package final class TimerEntry: Sendable {
-    package struct State: Sendable {
-        /// Where the entry stands in the heap; negative when it stands nowhere. Only the scheduler touches it.
-        package var position = -1
-        package var instant = Instant.distantFuture
-    }
-    package let state = LockBox(State())
-    package let signal: Signal
-    /// What is told; weak, so that a timer keeps nothing alive.
-    private let target: LockBox<WeakJob>
+/// Names one timer of a scheduler; it says nothing any more once the timer has fired or was cancelled.
+package struct TimerHandle: Sendable, Equatable {
+    package var slot: Int32
+    package var generation: UInt32
 
-    private struct WeakJob {
-        weak var job: (any Job)?
+    package init(slot: Int32, generation: UInt32) {
+        self.slot = slot
+        self.generation = generation
     }
-
-    package init(_ job: any Job, _ signal: Signal) {
-        target = LockBox(WeakJob(job: job))
-        self.signal = signal
-    }
-
-    package var job: (any Job)? { target.withLock { $0.job } }
 }
