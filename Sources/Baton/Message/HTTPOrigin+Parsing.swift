@@ -71,7 +71,9 @@ extension HTTPOrigin {
         }
         if query.isEmpty && pathQuery.isEmpty && parameters.isEmpty { return result }
         var separator = "?"
-        for part in [query, pathQuery.utf8.allSatisfy(\.isQueryByte) ? String(pathQuery) : Self.escape(pathQuery), parameters]
+        for part in [
+            query, pathQuery.utf8.allSatisfy(\.isQueryByte) ? String(pathQuery) : Self.escape(pathQuery), parameters,
+        ]
         where !part.isEmpty {
             result += separator
             result += part

@@ -1,0 +1,6 @@
+/// The transport of clients that were given none.
+enum DefaultTransport {
+    static func make() -> any Transport {
+        BufferedTransport { _ in throw BatonError(.unsupported, "no transport") }
+    }
+}
