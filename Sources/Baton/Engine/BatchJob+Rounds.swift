@@ -17,7 +17,9 @@ extension BatchJob {
             return follow(UserCode.call(scheduler) { decide(round) }, ofRound: number)
         }
         guard let decide = reconnect.decideLater else { return }
-        let task = scheduler.startTask { [self] in follow(await decide(round), ofRound: number) }
+        let task = scheduler.startTask("a reconnect callback") { [self] in
+            follow(await decide(round), ofRound: number)
+        }
         let isOver = state.withLock { state in
             guard state.phase == .asking, state.round == number else { return true }
             state.task = task

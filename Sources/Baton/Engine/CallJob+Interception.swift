@@ -28,7 +28,7 @@ extension CallJob {
                 }
             }
         }
-        let task = scheduler.startTask { [self] in
+        let task = scheduler.startTask("an interceptor") { [self] in
             do throws(BatonError) {
                 intercepted(.success(try await onion(request)), token: token, below: below)
             } catch {
@@ -91,9 +91,11 @@ extension CallJob {
             if let fault = request.fault {
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
-            let (result, attempts) = await withCheckedContinuation { continuation in
-                child.start(
-                    description, layers: below, attempt: attempt, owner: Waiter(continuation), lane: 0)
+            let (result, attempts) = await scheduler.waiting {
+                await withCheckedContinuation { continuation in
+                    child.start(
+                        description, layers: below, attempt: attempt, owner: Waiter(continuation), lane: 0)
+                }
             }
             child.retire()
             state.withLock { state in

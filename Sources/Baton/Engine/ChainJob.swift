@@ -248,7 +248,7 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         }
         guard waits else { return }
         let context = run.settings.context
-        let task = scheduler.startTask { [self, token] in
+        let task = scheduler.startTask("an async closure of a chain") { [self, token] in
             let result: Result<_PlanNode, BatonError>
             do {
                 result = .success(try await then.derive(value, context))
