@@ -118,6 +118,17 @@ enum Socket {
         close(descriptor)
     }
 
+    /// What poll is asked for to be told that the peer has ended its side, where no input is wanted.
+    static var peerEnded: Int16 {
+        #if os(Linux)
+            // POLLRDHUP, which the module map does not show.
+            0x2000
+        #else
+            // POLLHUP is reported unasked there.
+            0
+        #endif
+    }
+
     /// The monotonic clock in nanoseconds.
     static var now: Int64 {
         var time = timespec()
