@@ -11,7 +11,9 @@ extension BatchJob {
         let round = Round(
             number: number,
             failures: indices.compactMap { index in
-                results.failure(at: index).map { Round.Failure(index: index, error: $0.error, attempts: $0.attempts) }
+                results.log.failure(at: index).map {
+                    Round.Failure(index: index, error: $0.error, attempts: $0.attempts)
+                }
             })
         if let decide = reconnect.decide {
             return follow(UserCode.call(scheduler) { decide(round) }, ofRound: number)
