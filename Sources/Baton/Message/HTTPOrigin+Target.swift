@@ -1,0 +1,83 @@
+extension HTTPOrigin {
+    /// The target of a request below this base: prefix and path joined with exactly one slash, queries one after
+    /// the other (base, path, parameters). Nothing is resolved or replaced: a key that occurs twice is sent twice,
+    /// and dots stay dots. An empty path gives the base's own path, byte for byte.
+    ///
+    /// What a path or query may not hold literally is percent-encoded, a percent sign that starts no escape too;
+    /// escapes that are there already are kept.
+    ///
+    /// - Parameters:
+    ///   - path: the request's path, with or without a leading slash; it may hold a query.
+    ///   - parameters: further parameters, percent-encoded already.
+    /// - Throws: when the path holds a fragment, which is never sent: a `#` that is meant is written `%23`.
+    package func target(path: String, query parameters: String = "") throws(MessageFault) -> String {
+        var path = path[...]
+        var pathQuery: Substring = ""
+        if path.utf8.contains(UInt8(ascii: "#")) {
+            throw MessageFault("path", "holds a #: write %23 for the character; a fragment is never sent")
+        }
+        if let mark = path.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            pathQuery = path[path.utf8.index(after: mark)...]
+            path = path[..<mark]
+        }
+        var result: String
+        if path.isEmpty {
+            result = basePath.isEmpty ? "/" : basePath
+        } else {
+            result = pathPrefix
+            result += "/"
+            while path.utf8.first == UInt8(ascii: "/") { path = path[path.utf8.index(after: path.startIndex)...] }
+            result += URLText.escape(path, .path)
+        }
+        if query.isEmpty && pathQuery.isEmpty && parameters.isEmpty { return result }
+        var separator = "?"
+        for part in [query, URLText.escape(pathQuery, .query), parameters] where !part.isEmpty {
+            result += separator
+            result += part
+            separator = "&"
+        }
+        return result
+    }
+}
+
+/// Paths and queries as they may stand in a URL (RFC 3986, 3.3 and 3.4).
+enum URLText {
+    enum Place {
+        case path
+        case query
+    }
+
+    /// Percent-encodes what may not stand there literally. An escape is kept; a percent sign that starts none is
+    /// escaped itself.
+    static func escape(_ text: Substring, _ place: Place) -> String {
+        if text.utf8.allSatisfy({ $0.isLiteral(in: place) }) { return String(text) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 32)
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            let isEscape = byte == UInt8(ascii: "%") && rest.prefix(2).filter { $0.hexDigit != nil }.count == 2
+            if isEscape || byte.isLiteral(in: place) {
+                bytes.append(byte)
+            } else {
+                PercentEncoding.append(byte, to: &bytes)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate func isLiteral(in place: URLText.Place) -> Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "/")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        case UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+            UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"):
+            true
+        case UInt8(ascii: "?"): place == .query
+        default: false
+        }
+    }
+}
