@@ -11,6 +11,7 @@ extension HTTPOrigin {
     ///   - parameters: further parameters, percent-encoded already.
     /// - Throws: when the path holds a fragment, which is never sent: a `#` that is meant is written `%23`.
     package func target(path: String, query parameters: String = "") throws(MessageFault) -> String {
+        if parameters.isEmpty, query.isEmpty, URLText.isPlain(path) { return pathPrefix + path }
         var path = path[...]
         var pathQuery: Substring = ""
         if path.utf8.contains(UInt8(ascii: "#")) {
@@ -45,6 +46,13 @@ enum URLText {
     enum Place {
         case path
         case query
+    }
+
+    /// Whether the text is a path with one leading slash, no query and nothing to escape.
+    static func isPlain(_ text: String) -> Bool {
+        var bytes = text.utf8[...]
+        guard bytes.popFirst() == UInt8(ascii: "/"), bytes.first != UInt8(ascii: "/") else { return false }
+        return bytes.allSatisfy { $0.isLiteral(in: .path) }
     }
 
     /// Percent-encodes what may not stand there literally. An escape is kept; a percent sign that starts none is

@@ -1,4 +1,5 @@
 import Baton
+import Foundation
 import Testing
 
 @Suite("Base URLs and paths")
@@ -59,7 +60,11 @@ struct HTTPOriginTests {
             ("/a%2Fb", "/a%2Fb"),
         ])
     func escaped(path: String, target: String) throws {
-        #expect(try HTTPOrigin(base: "https://h").target(path: path) == target)
+        let origin = try HTTPOrigin(base: "https://h")
+        #expect(try origin.target(path: path) == target)
+        // The URL that is shown is the URL that is sent.
+        let request = HTTPRequest(origin: origin, target: target)
+        #expect(request.url?.absoluteString == request.urlString)
     }
 
     @Test("A fragment in a path is refused, one in a URL is dropped")

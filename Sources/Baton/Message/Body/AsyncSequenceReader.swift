@@ -34,6 +34,8 @@ final class AsyncSequenceReader: HTTPBodyReader {
         Self.perform(action)
     }
 
+    deinit { close() }
+
     /// Whether another element is wanted; waits until that is known.
     private static func demand(_ state: LockBox<AsyncSequenceReaderState>) async -> Bool {
         await withCheckedContinuation { continuation in

@@ -10,6 +10,7 @@ public import Foundation
 /// var body: HTTPBody { .multipart([.text("title", title), .file("movie", movie)]) }
 /// ```
 public struct HTTPBody: Sendable {
+    /// What the body is made of.
     package enum Content: Sendable {
         case none
         case data(Data)
@@ -19,6 +20,7 @@ public struct HTTPBody: Sendable {
         case stream(HTTPBodyStream)
     }
 
+    /// What the body is made of; after ``encoded(with:)`` nothing, data or a stream.
     package var content: Content
     /// The value of `Content-Type` that goes with the body unless the request sets one itself; nil adds none.
     public var contentType: String?

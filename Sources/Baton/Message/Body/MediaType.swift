@@ -6,6 +6,7 @@ package enum MediaType {
         return byExtension[name[name.index(after: dot)...].lowercased()] ?? fallback
     }
 
+    /// The type of bytes of which nothing is known (RFC 2046, 4.5.1).
     package static let fallback = "application/octet-stream"
 
     private static let byExtension = [

@@ -38,6 +38,7 @@ public indirect enum JSONShape: Sendable, Hashable {
         /// What was expected and what was found, as kinds; values are not repeated.
         public let reason: String
 
+        /// A violation of your own making.
         public init(path: String, reason: String) {
             self.path = path
             self.reason = reason

@@ -11,12 +11,19 @@ public import Foundation
 /// ``double(_:)``, also where a double cannot say all of its digits. So `1` and `1.0` are different values; ``int``
 /// and ``double`` read either. (A foreign `Decoder` may not tell them apart; `init(data:)` does.)
 public enum JSONValue: Sendable, Hashable {
+    /// `null`
     case null
+    /// `true` or `false`
     case bool(Bool)
+    /// A number without fraction and exponent that fits 64 bits.
     case int(Int64)
+    /// Any other number.
     case double(Double)
+    /// Text.
     case string(String)
+    /// Values in order.
     case array([JSONValue])
+    /// Values by key, without order.
     case object([String: JSONValue])
 
     /// The JSON text in `data`: UTF-8, with or without a byte order mark, and nothing after the value (RFC 8259).

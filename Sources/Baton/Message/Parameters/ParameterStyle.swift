@@ -19,6 +19,7 @@ public struct ParameterStyle: Sendable, Hashable {
     /// What becomes of nil; `.omitted` by default.
     public var nils: Nils
 
+    /// A style; each argument has the default that its property names.
     public init(
         arrays: Arrays = .brackets, nesting: Nesting = .brackets, booleans: Booleans = .words,
         dates: DateCoding = .iso8601, data: DataFormat = .base64, nils: Nils = .omitted

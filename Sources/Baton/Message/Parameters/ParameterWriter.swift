@@ -51,7 +51,7 @@ struct ParameterWriter {
         case .bool(let value): style.booleans == .words ? (value ? "true" : "false") : (value ? "1" : "0")
         case .date(let date): PercentEncoding.encode(style.dates.text(date), for: place)
         case .data(let data): PercentEncoding.encode(style.data.text(data), for: place)
-        case .none: style.nils == .empty ? "" : nil
+        case .null: style.nils == .empty ? "" : nil
         case .list, .object: nil
         }
     }

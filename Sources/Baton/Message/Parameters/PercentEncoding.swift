@@ -7,6 +7,7 @@ package enum PercentEncoding {
         case form
     }
 
+    /// The text with everything escaped that is not unreserved; never fails.
     package static func encode(_ text: String, for place: Place) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         var bytes: [UInt8] = []

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension QueryValue {
-    /// Any `Encodable` value; a value that encodes nothing is `.none`.
+    /// Any `Encodable` value; a value that encodes nothing is `.null`.
     init(encoding value: some Encodable, path: [any CodingKey] = []) throws {
         let node = Node()
         try QueryEncoder(node: node, codingPath: path).encode(value)
@@ -17,7 +17,7 @@ private final class Node {
         case object([String: Node])
     }
 
-    var content = Content.scalar(.none)
+    var content = Content.scalar(.null)
 
     var value: QueryValue {
         switch content {
@@ -45,7 +45,7 @@ private final class Node {
         let node = Node()
         if case .list(let nodes) = content {
             // Released first, so that the array is not copied for every element.
-            content = .scalar(.none)
+            content = .scalar(.null)
             var nodes = consume nodes
             nodes.append(node)
             content = .list(nodes)
@@ -57,7 +57,7 @@ private final class Node {
         guard case .object(var nodes) = content else { return Node() }
         if let node = nodes[key] { return node }
         let node = Node()
-        content = .scalar(.none)
+        content = .scalar(.null)
         nodes[key] = node
         content = .object(nodes)
         return node
@@ -81,7 +81,7 @@ private struct QueryEncoder: Encoder, SingleValueEncodingContainer {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    func encodeNil() { node.content = .scalar(.none) }
+    func encodeNil() { node.content = .scalar(.null) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
         switch value {

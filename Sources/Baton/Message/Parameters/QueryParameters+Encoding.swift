@@ -35,7 +35,7 @@ extension QueryValue {
     /// A value that the compiler does not know; see ``QueryParameters/init(untyped:style:)``.
     init(untyped value: Any, path: [any CodingKey]) throws {
         switch try UntypedValue(value, path: path) {
-        case .null: self = .none
+        case .null: self = .null
         case .bool(let value): self = .bool(value)
         case .int(let value): self = Int(exactly: value).map(QueryValue.int) ?? .string(String(value))
         case .double(let value): self = .double(try value.finite(at: path))

@@ -9,6 +9,7 @@
 /// A nil value is left out, and an empty list or object sends nothing. Everything that RFC 3986 does not call
 /// unreserved is percent-encoded, `+` included; a space is `%20` in a query and `+` in a form.
 public struct QueryParameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    /// Names and values in the order in which they are sent.
     package var pairs: [(name: String, value: QueryValue)] = []
     /// How lists, nested values, Booleans, dates, data and nil are written; nil, the default, takes the client's style.
     public var style: ParameterStyle?

@@ -22,7 +22,7 @@ public enum QueryValue: Sendable, Hashable {
     /// Values under keys, sorted by key and written by ``ParameterStyle/nesting``; an empty object sends nothing.
     case object([String: QueryValue])
     /// No value: left out, or empty by ``ParameterStyle/nils``.
-    case none
+    case null
 }
 
 extension QueryValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
@@ -37,5 +37,5 @@ extension QueryValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolati
     public init(dictionaryLiteral elements: (String, QueryValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
-    public init(nilLiteral: ()) { self = .none }
+    public init(nilLiteral: ()) { self = .null }
 }
