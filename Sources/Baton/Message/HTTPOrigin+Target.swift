@@ -41,51 +41,30 @@ extension HTTPOrigin {
     }
 }
 
-/// Paths and queries as they may stand in a URL (RFC 3986, 3.3 and 3.4).
+/// Paths and queries as they may stand in a URL.
 enum URLText {
-    enum Place {
-        case path
-        case query
-    }
-
     /// Whether the text is a path with one leading slash, no query and nothing to escape.
     static func isPlain(_ text: String) -> Bool {
-        var bytes = text.utf8[...]
-        guard bytes.popFirst() == UInt8(ascii: "/"), bytes.first != UInt8(ascii: "/") else { return false }
-        return bytes.allSatisfy { $0.isLiteral(in: .path) }
+        let bytes = text.utf8
+        guard bytes.first == UInt8(ascii: "/"), bytes.dropFirst().first != UInt8(ascii: "/") else { return false }
+        return ByteSet.path.containsAll(text)
     }
 
-    /// Percent-encodes what may not stand there literally. An escape is kept; a percent sign that starts none is
-    /// escaped itself.
-    static func escape(_ text: Substring, _ place: Place) -> String {
-        if text.utf8.allSatisfy({ $0.isLiteral(in: place) }) { return String(text) }
+    /// Percent-encodes what is not among `literals`. An escape is kept; a percent sign that starts none is escaped
+    /// itself.
+    static func escape(_ text: Substring, _ literals: ByteSet) -> String {
+        if literals.containsAll(text) { return String(text) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 32)
         var rest = text.utf8
         while let byte = rest.popFirst() {
             let isEscape = byte == UInt8(ascii: "%") && rest.prefix(2).filter { $0.hexDigit != nil }.count == 2
-            if isEscape || byte.isLiteral(in: place) {
+            if isEscape || literals.contains(byte) {
                 bytes.append(byte)
             } else {
                 PercentEncoding.append(byte, to: &bytes)
             }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    fileprivate func isLiteral(in place: URLText.Place) -> Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "/")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        case UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"),
-            UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"):
-            true
-        case UInt8(ascii: "?"): place == .query
-        default: false
-        }
     }
 }

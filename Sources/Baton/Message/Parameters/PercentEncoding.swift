@@ -9,11 +9,12 @@ package enum PercentEncoding {
 
     /// The text with everything escaped that is not unreserved; never fails.
     package static func encode(_ text: String, for place: Place) -> String {
-        if text.utf8.allSatisfy(isUnreserved) { return text }
+        let unreserved = ByteSet.unreserved
+        if unreserved.containsAll(text) { return text }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3)
         for byte in text.utf8 {
-            if isUnreserved(byte) {
+            if unreserved.contains(byte) {
                 bytes.append(byte)
             } else if byte == UInt8(ascii: " "), place == .form {
                 bytes.append(UInt8(ascii: "+"))
@@ -66,16 +67,6 @@ package enum PercentEncoding {
         bytes.append(UInt8(ascii: "%"))
         bytes.append(digits.utf8Start[Int(byte >> 4)])
         bytes.append(digits.utf8Start[Int(byte & 15)])
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }
 
