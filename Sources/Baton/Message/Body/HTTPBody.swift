@@ -53,6 +53,13 @@ public struct HTTPBody: Sendable {
             contentType: "application/json")
     }
 
+    /// A dictionary whose values the compiler does not know as JSON with sorted keys; nil of any kind is `null`.
+    ///
+    /// - Throws: an `EncodingError` with the key path, for what cannot be written as JSON.
+    public static func json(untyped dictionary: [String: Any]) throws -> HTTPBody {
+        .data(try JSONValue(untyped: dictionary).data, contentType: "application/json")
+    }
+
     /// Parameters as `application/x-www-form-urlencoded`: a space becomes `+`, everything that is not
     /// unreserved is percent-encoded. They are written in their own style, or else in the client's.
     public static func form(_ parameters: QueryParameters) -> HTTPBody {
