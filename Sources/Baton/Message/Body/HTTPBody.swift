@@ -6,15 +6,21 @@ public import Foundation
 /// var body: HTTPBody { .json(["user": user]) }
 /// var body: HTTPBody { .form(["q": "a b"]) }
 /// var body: HTTPBody { .data(bytes, contentType: "image/png") }
+/// var body: HTTPBody { .file(movie) }
+/// var body: HTTPBody { .multipart([.text("title", title), .file("movie", movie)]) }
 /// ```
 public struct HTTPBody: Sendable {
+    /// What the body is made of.
     package enum Content: Sendable {
         case none
         case data(Data)
         case encode(@Sendable (BodyCoding) throws -> Data)
+        /// What has to look at files before it knows its length; becomes data or a stream.
+        case prepare(isReplayable: Bool, @Sendable () throws -> Content)
         case stream(HTTPBodyStream)
     }
 
+    /// What the body is made of; after ``encoded(with:)`` nothing, data or a stream.
     package var content: Content
     /// The value of `Content-Type` that goes with the body unless the request sets one itself; nil adds none.
     public var contentType: String?
@@ -47,19 +53,21 @@ public struct HTTPBody: Sendable {
             contentType: "application/json")
     }
 
-    /// Parameters as `application/x-www-form-urlencoded`: a space becomes `+`, everything that is not
-    /// unreserved is percent-encoded.
-    public static func form(_ parameters: QueryParameters) -> HTTPBody {
-        HTTPBody(
-            content: .encode { _ in Data(parameters.encoded(.form).utf8) },
-            contentType: "application/x-www-form-urlencoded")
+    /// A dictionary whose values the compiler does not know as JSON with sorted keys; nil of any kind is `null`.
+    ///
+    /// - Throws: an `EncodingError` with the key path, for what cannot be written as JSON.
+    public static func json(untyped dictionary: [String: Any]) throws -> HTTPBody {
+        .data(try JSONValue(untyped: dictionary).data, contentType: "application/json")
     }
 
-    /// A body that is read while it is sent.
-    public static func stream(
-        _ stream: HTTPBodyStream, contentType: String? = "application/octet-stream"
-    ) -> HTTPBody {
-        HTTPBody(content: .stream(stream), contentType: contentType)
+    /// Parameters as `application/x-www-form-urlencoded`: a space becomes `+`, everything that is not
+    /// unreserved is percent-encoded. They are written in their own style, or else in the client's.
+    public static func form(_ parameters: QueryParameters) -> HTTPBody {
+        HTTPBody(
+            content: .encode { coding in
+                Data(parameters.encoded(.form, defaultStyle: coding.parameterStyle).utf8)
+            },
+            contentType: "application/x-www-form-urlencoded")
     }
 
     /// Whether there is no body at all. An empty one is a body.
@@ -82,45 +90,26 @@ public struct HTTPBody: Sendable {
         switch content {
         case .none: 0
         case .data(let data): Int64(data.count)
-        case .encode: nil
+        case .encode, .prepare: nil
         case .stream(let stream): stream.length
         }
     }
 
     /// Whether the same bytes can be sent again.
     public var isReplayable: Bool {
-        if case .stream(let stream) = content { stream.isReplayable } else { true }
+        switch content {
+        case .none, .data, .encode: true
+        case .prepare(let isReplayable, _): isReplayable
+        case .stream(let stream): stream.isReplayable
+        }
     }
 
-    /// The body as a transport may meet it: whatever had to be encoded is bytes.
+    /// The body as a transport may meet it: nothing, bytes, or a stream. Called once for all attempts of a request.
     package func encoded(with coding: BodyCoding) throws -> HTTPBody {
-        guard case .encode(let encode) = content else { return self }
-        return HTTPBody(content: .data(try encode(coding)), contentType: contentType)
-    }
-}
-
-/// What encodes values on the way out and decodes them on the way in; part of a client's configuration.
-public struct BodyCoding: Sendable {
-    /// Makes the encoder of JSON bodies. The default sorts keys and writes dates as ISO 8601.
-    public var jsonEncoder: @Sendable () -> JSONEncoder
-    /// Makes the decoder of JSON bodies. The default reads ISO 8601 dates.
-    public var jsonDecoder: @Sendable () -> JSONDecoder
-
-    public init(
-        jsonEncoder: (@Sendable () -> JSONEncoder)? = nil, jsonDecoder: (@Sendable () -> JSONDecoder)? = nil
-    ) {
-        self.jsonEncoder =
-            jsonEncoder ?? {
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-                encoder.dateEncodingStrategy = .iso8601
-                return encoder
-            }
-        self.jsonDecoder =
-            jsonDecoder ?? {
-                let decoder = JSONDecoder()
-                decoder.dateDecodingStrategy = .iso8601
-                return decoder
-            }
+        switch content {
+        case .none, .data, .stream: self
+        case .encode(let encode): HTTPBody(content: .data(try encode(coding)), contentType: contentType)
+        case .prepare(_, let prepare): HTTPBody(content: try prepare(), contentType: contentType)
+        }
     }
 }
