@@ -47,7 +47,8 @@ extension MockReply.Answer {
             return .bytes(try coding.jsonEncoder().encode(value), "application/json", status, fields)
         } catch {
             return .failure(
-                BatonError(.encodingFailed, "the mock could not encode its reply \(type(of: value))", underlying: error))
+                BatonError(
+                    .encodingFailed, "the mock could not encode its reply \(type(of: value))", underlying: error))
         }
     }
 
