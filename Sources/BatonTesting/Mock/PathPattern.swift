@@ -90,12 +90,7 @@ enum QueryText {
     static func pairs(_ query: some StringProtocol) -> [(name: String, value: String)] {
         Substring(query).split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (decoded(parts[0]), parts.count > 1 ? decoded(parts[1]) : "")
+            return (PercentEncoding.decode(parts[0]), parts.count > 1 ? PercentEncoding.decode(parts[1]) : "")
         }
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        let text = text.replacing("+", with: " ")
-        return text.removingPercentEncoding ?? String(text)
     }
 }
