@@ -150,9 +150,9 @@ private struct JSONScan {
 
     private mutating func number() {
         let start = position
-        while position < bytes.count, bytes[position].isASCIIAlphanumeric || [0x2B, 0x2D, 0x2E].contains(bytes[position]) {
-            position += 1
-        }
+        while position < bytes.count,
+            bytes[position].isASCIIAlphanumeric || [0x2B, 0x2D, 0x2E].contains(bytes[position])
+        { position += 1 }
         output += isInSecret ? [UInt8(ascii: "0")] : Array(bytes[start..<position])
     }
 

@@ -41,7 +41,7 @@ private struct TextScan {
         let start = position
         var end = position
         while end < bytes.count, Self.isNameByte(bytes[end]) { end += 1 }
-        let name = PercentEncoding.decode(String(decoding: bytes[start..<end], as: UTF8.self))
+        let name = PercentEncoding.decodeLeniently(String(decoding: bytes[start..<end], as: UTF8.self))
         copy(to: end)
         if ["bearer", "basic", "digest", "negotiate"].contains(name.lowercased()), credentials() { return }
         var value = end

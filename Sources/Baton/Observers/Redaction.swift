@@ -107,7 +107,7 @@ public struct Redaction: Sendable {
     func parameters(_ text: some StringProtocol) -> String {
         Substring(text).split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let mark = pair.firstIndex(of: "="), pair.index(after: mark) < pair.endIndex,
-                isSecretParameter(PercentEncoding.decode(pair[..<mark]))
+                isSecretParameter(PercentEncoding.decodeLeniently(pair[..<mark]))
             else { return String(pair) }
             return "\(pair[...mark])\(Self.placeholder)"
         }.joined(separator: "&")
