@@ -11,13 +11,17 @@ extension BatchJob {
         let round = Round(
             number: number,
             failures: indices.compactMap { index in
-                results.failure(at: index).map { Round.Failure(index: index, error: $0.error, attempts: $0.attempts) }
+                results.log.failure(at: index).map {
+                    Round.Failure(index: index, error: $0.error, attempts: $0.attempts)
+                }
             })
         if let decide = reconnect.decide {
             return follow(UserCode.call(scheduler) { decide(round) }, ofRound: number)
         }
         guard let decide = reconnect.decideLater else { return }
-        let task = scheduler.startTask { [self] in follow(await decide(round), ofRound: number) }
+        let task = scheduler.startTask("a reconnect callback") { [self] in
+            follow(await decide(round), ofRound: number)
+        }
         let isOver = state.withLock { state in
             guard state.phase == .asking, state.round == number else { return true }
             state.task = task

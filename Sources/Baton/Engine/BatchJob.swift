@@ -53,12 +53,13 @@ final class BatchJob: Job, CallOwner, PlanOwner {
     let results: any AnyBatchResults
     let state: LockBox<State>
 
-    var scheduler: any Scheduler { run.engine.scheduler }
+    let scheduler: any Scheduler
 
     init(run: RunCore, owner: any PlanOwner, lane: Int = 0, description: BatchDescription) {
         self.run = run
         self.lane = lane
         self.description = description
+        scheduler = run.engine.scheduler
         results = description.makeResults(run.engine.scheduler.now)
         state = LockBox(State(owner: owner))
     }
@@ -90,7 +91,7 @@ final class BatchJob: Job, CallOwner, PlanOwner {
             return end(.failure(error))
         }
         let input = UserCode.call(scheduler) { description.makeInput() }
-        if let count = input.count { results.reserve(count) }
+        if let count = input.count { results.log.reserve(count) }
         state.withLock { state in
             state.input = input
             state.progress.total = input.count
@@ -208,7 +209,7 @@ final class BatchJob: Job, CallOwner, PlanOwner {
     }
 
     private func launch(_ node: _PlanNode, lane: Int, index: Int, isFirst: Bool) {
-        if isFirst { results.began(index, at: scheduler.now.nanoseconds) } else { results.reopen(index) }
+        if isFirst { results.log.began(index, at: scheduler.now.nanoseconds) } else { results.log.reopen(index) }
         switch node.content {
         case .value(let value): settle(.success(value), attempts: 1, lane: lane)
         case .failure(let error):
@@ -293,15 +294,15 @@ final class BatchJob: Job, CallOwner, PlanOwner {
     ) {
         let now = scheduler.now.nanoseconds
         let index = state.withLock { $0.lanes[lane].index }
-        let error: BatonError?
+        var error: BatonError?
         switch result {
         case .success(let value):
-            results.succeed(index, value, attempts: attempts, at: now)
-            error = results.failure(at: index)?.error
-        case .failure(let failure):
-            results.fail(index, failure, attempts: attempts, at: now)
-            error = failure
+            if !results.succeed(index, value, attempts: attempts, at: now) {
+                error = BatonError(.decodingFailed, "the item's plan yielded a value of another type")
+            }
+        case .failure(let failure): error = failure
         }
+        if let error { results.log.failed(index, error, attempts: attempts, at: now) }
         let (begins, progress): (Bool, BatchProgress) = state.withLock { state in
             let kept = state.lanes[lane].node ?? node
             state.lanes[lane].isOpen = false

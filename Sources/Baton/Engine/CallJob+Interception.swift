@@ -28,7 +28,7 @@ extension CallJob {
                 }
             }
         }
-        let task = scheduler.startTask { [self] in
+        let task = scheduler.startTask("an interceptor") { [self] in
             do throws(BatonError) {
                 intercepted(.success(try await onion(request)), token: token, below: below)
             } catch {
@@ -63,10 +63,10 @@ extension CallJob {
         let child = CallJob(run: run)
         let prepared: Result<(CallDescription, attempt: Int), BatonError> = state.withLock { state in
             guard state.token == token, state.phase == .intercepting, !state.isCancelled,
-                var description = state.original
+                let original = state.original
             else { return .failure(Self.cancelled) }
             if !isFirst {
-                let limit = (description.options.retry ?? settings.retry).attempts
+                let limit = (original.options.retry ?? settings.retry).attempts
                 guard state.attempt < limit else {
                     return .failure(
                         BatonError(
@@ -74,16 +74,15 @@ extension CallJob {
                             "an interceptor asked for another attempt after the last of \(limit)"
                         ).with(phase: .intercept))
                 }
-                guard description.request.body.isReplayable else {
+                guard original.request.body.isReplayable else {
                     return .failure(
                         BatonError(
                             .notReplayable, "an interceptor asked for another attempt of a body that can be sent once"))
                 }
                 if below == .exchange { state.attempt += 1 }
             }
-            description.request = request
             state.children.append(child)
-            return .success((description, state.attempt))
+            return .success((original.with(request), state.attempt))
         }
         switch prepared {
         case .failure(let error): return .failure(error)
@@ -91,9 +90,11 @@ extension CallJob {
             if let fault = request.fault {
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
-            let (result, attempts) = await withCheckedContinuation { continuation in
-                child.start(
-                    description, layers: below, attempt: attempt, owner: Waiter(continuation), lane: 0)
+            let (result, attempts) = await scheduler.waiting {
+                await withCheckedContinuation { continuation in
+                    child.start(
+                        description, layers: below, attempt: attempt, owner: Waiter(continuation), lane: 0)
+                }
             }
             child.retire()
             state.withLock { state in

@@ -63,12 +63,15 @@ final class CallJob: Job {
     let run: RunCore
     let state = LockBox(State())
 
-    var engine: Engine { run.engine }
-    var settings: Settings { run.settings }
-    var scheduler: any Scheduler { run.engine.scheduler }
+    let engine: Engine
+    let settings: Settings
+    let scheduler: any Scheduler
 
     init(run: RunCore) {
         self.run = run
+        engine = run.engine
+        settings = run.settings
+        scheduler = run.engine.scheduler
     }
 
     // MARK: Beginning

@@ -13,14 +13,18 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         var step = 0
     }
 
-    /// What the interpreter works with; whoever runs has taken it out of the state.
-    struct Registers {
-        var frames: [Frame] = []
-        var value: any Sendable = ()
+    /// What the interpreter works with. Whoever runs has taken it out of the state and is alone with it.
+    final class Registers {
+        @exclusivity(unchecked) var frames: [Frame] = []
+        @exclusivity(unchecked) var value: any Sendable = ()
         /// The values of the outermost chain's steps that are done.
-        var completed: [any Sendable] = []
+        @exclusivity(unchecked) var completed: [any Sendable] = []
         /// What runs first.
-        var entry: _PlanNode?
+        @exclusivity(unchecked) var entry: _PlanNode?
+
+        init(entry: _PlanNode) {
+            self.entry = entry
+        }
     }
 
     /// What a step that had to wait came to.
@@ -52,11 +56,12 @@ final class ChainJob: Job, CallOwner, PlanOwner {
     let lane: Int
     let state: LockBox<State>
 
-    var scheduler: any Scheduler { run.engine.scheduler }
+    let scheduler: any Scheduler
 
     init(run: RunCore, owner: any PlanOwner, lane: Int, node: _PlanNode) {
         self.run = run
         self.lane = lane
+        scheduler = run.engine.scheduler
         state = LockBox(State(registers: Registers(entry: node), owner: owner))
     }
 
@@ -109,7 +114,7 @@ final class ChainJob: Job, CallOwner, PlanOwner {
             defer { (state.arrival, state.registers, state.phase) = (nil, nil, .running) }
             return (registers, state.arrival, state.output)
         }
-        guard case (var registers, let arrival, let output)? = taken else { return }
+        guard case (let registers, let arrival, let output)? = taken else { return }
         switch arrival {
         case .none: break
         case .value(.success(let value)): registers.value = value
@@ -124,16 +129,16 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         case .value(.failure(let error)), .node(.failure(let error)), .response(.failure(let error)):
             return fail(error, registers)
         }
-        interpret(&registers)
+        interpret(registers)
     }
 
     // MARK: Steps
 
-    private func interpret(_ registers: inout Registers) {
+    private func interpret(_ registers: Registers) {
         let context = run.settings.context
         if let entry = registers.entry {
             registers.entry = nil
-            guard enter(entry, &registers) else { return }
+            guard enter(entry, registers) else { return }
         }
         while let top = registers.frames.indices.last {
             guard registers.frames[top].next < registers.frames[top].count else {
@@ -146,18 +151,18 @@ final class ChainJob: Job, CallOwner, PlanOwner {
             do {
                 switch step {
                 case .start(let node):
-                    guard enter(node, &registers) else { return }
+                    guard enter(node, registers) else { return }
                 case .map(let map):
                     let value = registers.value
                     registers.value = try UserCode.call(scheduler) { try map.apply(value) }
                 case .then(let then):
-                    begin(&registers, top)
+                    begin(registers, top)
                     let value = registers.value
                     let node = try UserCode.call(scheduler) { try then.derive(value, context) }
-                    guard enter(node, &registers) else { return }
+                    guard enter(node, registers) else { return }
                 case .thenAsync(let then):
-                    begin(&registers, top)
-                    return derive(then, &registers)
+                    begin(registers, top)
+                    return derive(then, registers)
                 }
             } catch {
                 let error = BatonError.wrapping(error, as: .deriveFailed, "a closure of the chain threw an error")
@@ -168,13 +173,13 @@ final class ChainJob: Job, CallOwner, PlanOwner {
     }
 
     /// The next step begins: the one before is done.
-    private func begin(_ registers: inout Registers, _ top: Int) {
+    private func begin(_ registers: Registers, _ top: Int) {
         if top == 0 { registers.completed.append(registers.value) }
         registers.frames[top].step += 1
     }
 
     /// Goes on with a node; false when the chain has to wait, or is over.
-    private func enter(_ node: _PlanNode, _ registers: inout Registers) -> Bool {
+    private func enter(_ node: _PlanNode, _ registers: Registers) -> Bool {
         var node = node
         while true {
             switch node.content {
@@ -200,22 +205,20 @@ final class ChainJob: Job, CallOwner, PlanOwner {
                 registers.frames.append(Frame(steps: steps.snapshot, count: count))
                 return true
             case .call(let description):
-                start(description, &registers)
+                start(description, registers)
                 return false
             case .batch(let batch):
-                startBatch(batch, &registers)
+                startBatch(batch, registers)
                 return false
             }
         }
     }
 
     /// Puts the registers aside until something arrives; false when the chain was cancelled in between.
-    private func wait(_ registers: inout Registers, _ change: (inout State) -> Void) -> Bool {
+    private func wait(_ registers: Registers, _ change: (inout State) -> Void) -> Bool {
         let waits = state.withLock { state in
             guard !state.isCancelled else { return false }
-            // Moved, not copied: the arrays in it have one owner, and grow in place.
             state.registers = registers
-            registers = Registers()
             state.phase = .waiting
             change(&state)
             return true
@@ -224,9 +227,9 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         return waits
     }
 
-    private func start(_ description: CallDescription, _ registers: inout Registers) {
+    private func start(_ description: CallDescription, _ registers: Registers) {
         let call = state.withLock { $0.call } ?? CallJob(run: run)
-        let waits = wait(&registers) { state in
+        let waits = wait(registers) { state in
             state.call = call
             state.child = call
             state.output = description.output
@@ -234,21 +237,21 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         if waits { call.start(description, owner: self, lane: 0) }
     }
 
-    private func startBatch(_ description: BatchDescription, _ registers: inout Registers) {
+    private func startBatch(_ description: BatchDescription, _ registers: Registers) {
         let batch = BatchJob(run: run, owner: self, description: description)
-        if wait(&registers, { $0.child = batch }) { batch.begin() }
+        if wait(registers, { $0.child = batch }) { batch.begin() }
     }
 
-    private func derive(_ then: ChainStep.AsyncDerive, _ registers: inout Registers) {
+    private func derive(_ then: ChainStep.AsyncDerive, _ registers: Registers) {
         var token: UInt64 = 0
         let value = registers.value
-        let waits = wait(&registers) { state in
+        let waits = wait(registers) { state in
             state.token &+= 1
             token = state.token
         }
         guard waits else { return }
         let context = run.settings.context
-        let task = scheduler.startTask { [self, token] in
+        let task = scheduler.startTask("an async closure of a chain") { [self, token] in
             let result: Result<_PlanNode, BatonError>
             do {
                 result = .success(try await then.derive(value, context))

@@ -74,12 +74,14 @@ package final class RunCore: PlanOwner {
 
     package var result: Result<any Sendable, BatonError> {
         get async {
-            await withCheckedContinuation { continuation in
-                let result = state.withLock { state in
-                    if state.result == nil { state.waiters.append(continuation) }
-                    return state.result
+            await engine.scheduler.waiting {
+                await withCheckedContinuation { continuation in
+                    let result = state.withLock { state in
+                        if state.result == nil { state.waiters.append(continuation) }
+                        return state.result
+                    }
+                    if let result { continuation.resume(returning: result) }
                 }
-                if let result { continuation.resume(returning: result) }
             }
         }
     }

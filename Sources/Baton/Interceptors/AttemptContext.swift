@@ -21,12 +21,14 @@ public struct AttemptContext: Sendable {
     /// Waits on the client's clock, which a test may drive. Throws `cancelled` as soon as the request is cancelled.
     public func sleep(for duration: Duration) async throws(BatonError) {
         let sleeper = Sleeper()
-        let finished = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                sleeper.begin(continuation, scheduler, until: scheduler.now.advanced(by: duration))
+        let finished = await scheduler.waiting {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    sleeper.begin(continuation, scheduler, until: scheduler.now.advanced(by: duration))
+                }
+            } onCancel: {
+                sleeper.end(false)
             }
-        } onCancel: {
-            sleeper.end(false)
         }
         if !finished { throw BatonError(.cancelled, "the request was cancelled while it waited") }
     }

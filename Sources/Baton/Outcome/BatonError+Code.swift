@@ -53,6 +53,8 @@ extension BatonError {
         public static let batchFailed = Code(rawValue: "batchFailed")
         /// A sequence that can be read once was asked for again.
         public static let inputConsumed = Code(rawValue: "inputConsumed")
+        /// A test on virtual time waits for something that will not happen.
+        public static let virtualTimeStopped = Code(rawValue: "virtualTimeStopped")
         /// A mock has no reply for the request.
         public static let unmatchedRequest = Code(rawValue: "unmatchedRequest")
 

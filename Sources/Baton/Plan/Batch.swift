@@ -70,6 +70,7 @@ public struct Batch<Item: Sendable>: Plan {
 }
 
 /// A batch without its types.
+@usableFromInline
 package struct BatchDescription: Sendable {
     package struct Reconnect: Sendable {
         var decide: (@Sendable (Round) -> Reconnection)?

@@ -23,11 +23,13 @@ public protocol Plan<Output>: Sendable {
 }
 
 extension Plan {
+    @inlinable
     public func _node(in context: _PlanContext) throws(BatonError) -> _PlanNode { chain.node }
 }
 
 /// What a plan amounts to when it is run.
 public struct _PlanNode: Sendable {
+    @usableFromInline
     package enum Content: Sendable {
         /// Done already.
         case value(any Sendable)
@@ -42,7 +44,12 @@ public struct _PlanNode: Sendable {
         case batch(BatchDescription)
     }
 
-    package var content: Content
+    @usableFromInline package var content: Content
+
+    @inlinable
+    package init(content: Content) {
+        self.content = content
+    }
 
     package static func plan(_ plan: any Plan) -> _PlanNode { _PlanNode(content: .plan(plan)) }
     static func call(_ call: CallDescription) -> _PlanNode { _PlanNode(content: .call(call)) }

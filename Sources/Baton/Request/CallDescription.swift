@@ -1,8 +1,22 @@
 /// A request that is ready to be sent: the immutable original of all of its attempts.
-package struct CallDescription: Sendable {
-    package var request: HTTPRequest
-    package var output: any Response.Type
-    package var options: RequestOptions
+///
+/// It is passed from hand to hand all the way, so it is one reference.
+@usableFromInline
+package final class CallDescription: Sendable {
+    package let request: HTTPRequest
+    package let output: any Response.Type
+    package let options: RequestOptions
+
+    package init(request: HTTPRequest, output: any Response.Type, options: RequestOptions) {
+        self.request = request
+        self.output = output
+        self.options = options
+    }
+
+    /// The same call with the request as interceptors changed it.
+    package func with(_ request: HTTPRequest) -> CallDescription {
+        CallDescription(request: request, output: output, options: options)
+    }
 }
 
 /// What a client contributes to every request that is built for it.
@@ -20,10 +34,9 @@ public final class _PlanContext: Sendable {
 
 extension CallDescription {
     /// Builds the request. Whatever may not be sent is refused here, before anything is.
-    package init<R: Request>(_ source: R, in context: _PlanContext) throws(BatonError) {
-        output = R.Output.self
-        options = source.options
+    package convenience init<R: Request>(_ source: R, in context: _PlanContext) throws(BatonError) {
         let method = source.method
+        var request: HTTPRequest
         do {
             let (origin, target) = try Self.place(source, in: context)
             var fields = context.fields
@@ -35,11 +48,12 @@ extension CallDescription {
         }
         request.requestType = R.self
         let body = source.body
-        if !body.isNone { try add(body, using: context.coding) }
+        if !body.isNone { try Self.add(body, to: &request, using: context.coding) }
         if let fault = request.fault {
             throw BatonError(.invalidRequest, "\(fault.part) \(fault.reason)")
                 .with(phase: .encode, request: request.summary)
         }
+        self.init(request: request, output: R.Output.self, options: source.options)
     }
 
     private static func place<R: Request>(
@@ -65,7 +79,9 @@ extension CallDescription {
         return (base, try base.target(path: path, query: parameters))
     }
 
-    private mutating func add(_ body: HTTPBody, using coding: BodyCoding) throws(BatonError) {
+    private static func add(
+        _ body: HTTPBody, to request: inout HTTPRequest, using coding: BodyCoding
+    ) throws(BatonError) {
         do {
             request.body = try body.encoded(with: coding)
         } catch {

@@ -70,9 +70,14 @@ package final class LiveScheduler: Scheduler {
         queue.async(execute: body)
     }
 
-    package func startTask(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    package func startTask(
+        _ name: String, _ body: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
         Task.detached(operation: body)
     }
+
+    package func beginWait() {}
+    package func endWait() {}
 
     package func schedule(_ job: any Job, _ signal: Signal, at instant: Instant) -> TimerHandle {
         timers.withLock { timers in

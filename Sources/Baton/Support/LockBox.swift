@@ -17,7 +17,7 @@
 package struct LockBox<State>: @unchecked Sendable {
     private final class Storage: ManagedBuffer<State, Primitive> {
         deinit {
-            // The state is the buffer's header, which goes by itself.
+            // The state is the buffer's header, which the superclass destroys.
             withUnsafeMutablePointerToElements { lock in
                 #if !canImport(Darwin)
                     pthread_mutex_destroy(lock)

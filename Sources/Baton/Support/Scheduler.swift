@@ -24,13 +24,30 @@ package protocol Scheduler: AnyObject, Sendable {
     func handOver()
     /// A caller's completion, on the queue that the caller named.
     func deliver(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void)
-    /// A Swift task, for closures that are asynchronous.
-    func startTask(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never>
+    /// A Swift task, for closures that are asynchronous. `name` says whose they are, where a test has to name one.
+    func startTask(
+        _ name: String, _ body: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never>
+    /// The task that calls this is about to wait for something that the scheduler's own work brings about.
+    func beginWait()
+    /// It goes on.
+    func endWait()
 
     /// Posts `signal` to the job at `instant`. The job is kept until then, or until the timer is cancelled.
     func schedule(_ job: any Job, _ signal: Signal, at instant: Instant) -> TimerHandle
     /// Forgets the timer at once. One that fired already is ignored, so a signal may still be under way.
     func cancel(_ timer: TimerHandle)
+}
+
+extension Scheduler {
+    /// Waits for something that the library brings about: time may move meanwhile.
+    package func waiting<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async -> Result
+    ) async -> Result {
+        beginWait()
+        defer { endWait() }
+        return await body()
+    }
 }
 
 /// Something that reacts to signals. All that the engine runs is one.
