@@ -85,7 +85,9 @@ struct URLSessionExchangeState {
         return !isOver
     }
 
+    /// Bytes of the body. Those that follow a 101 are no body.
     mutating func receiveBytes(_ count: Int) -> Bool {
+        guard hasHead else { return false }
         received += Int64(count)
         return !isOver
     }

@@ -10,7 +10,7 @@ enum URLSessionFailure: Equatable {
     case code(BatonError.Code)
 
     /// What the text of an unknown failure gives away. Foundation on Linux puts libcurl's own words there.
-    enum Hint { case none, connect, secure, encoding }
+    enum Hint { case none, broken, connect, garbled, secure }
 
     init(_ error: any Error, isSecure: Bool) {
         let error = error as NSError
@@ -29,7 +29,8 @@ enum URLSessionFailure: Equatable {
     func refined(hasHead: Bool) -> URLSessionFailure {
         guard case .unknown(let hint) = self else { return self }
         return switch hint {
-        case .encoding: .code(.invalidResponse)
+        case .garbled: .code(.invalidResponse)
+        case .broken: .code(.connectionLost)
         case _ where hasHead: .code(.connectionLost)
         case .secure: .code(.secureConnectionFailed)
         case .connect: .code(.cannotConnect)
@@ -69,7 +70,8 @@ enum URLSessionFailure: Equatable {
         NSURLErrorCannotParseResponse: .invalidResponse,
         NSURLErrorCannotDecodeRawData: .invalidResponse,
         NSURLErrorCannotDecodeContentData: .invalidResponse,
-        NSURLErrorBadURL: .invalidRequest,
+        // The engine checked the URL. What Foundation on Linux still refuses is an IPv6 address as host.
+        NSURLErrorBadURL: .unsupported,
         NSURLErrorSecureConnectionFailed: .secureConnectionFailed,
         NSURLErrorServerCertificateHasBadDate: .secureConnectionFailed,
         NSURLErrorServerCertificateUntrusted: .secureConnectionFailed,
@@ -86,14 +88,18 @@ enum URLSessionFailure: Equatable {
         .connectionLost: "the connection broke before the response was complete",
         .secureConnectionFailed: "the TLS handshake failed, or the peer is not trusted",
         .invalidResponse: "what the server sent could not be read as HTTP",
-        .invalidRequest: "the session refused the URL",
+        .unsupported: "the session cannot take the URL; on Linux it takes no IPv6 address as host",
     ]
 
     private static func hint(of error: NSError, isSecure: Bool) -> Hint {
         let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
         let text = "\(error.localizedDescription) \(cause?.localizedDescription ?? "")".lowercased()
-        if text.contains("encoding") { return .encoding }
-        if text.contains("connect to") { return .connect }
+        func mentions(_ words: String...) -> Bool { words.contains { text.contains($0) } }
+        if mentions("transfer closed", "send failure", "recv failure", "reset by peer", "connection died") {
+            return .broken
+        }
+        if mentions("connect to") { return .connect }
+        if mentions("encoding", "header", "hexadecimal", "content-length") { return .garbled }
         return isSecure ? .secure : .none
     }
 }
