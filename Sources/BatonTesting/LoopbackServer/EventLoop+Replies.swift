@@ -1,0 +1,107 @@
+internal import Baton
+internal import Foundation
+
+extension EventLoop {
+    /// How much of a body is made at once, and how much is sent before other connections get their turn.
+    private static let sliceBytes = 65_536
+    private static let turnBytes = 1_048_576
+    private static let throttleTick: Int64 = 5_000_000
+
+    /// Runs the steps of a reply. Returns false when it must wait, or when the connection is over.
+    func sendReply(_ connection: Connection) -> Bool {
+        var budget = Self.turnBytes
+        while true {
+            guard case .nothing = connection.wait else { return false }
+            guard flush(connection, &budget) else { return false }
+            if connection.generation != nil {
+                generate(connection)
+                continue
+            }
+            guard connection.nextStep < connection.steps.count else { break }
+            let step = connection.steps[connection.nextStep]
+            connection.nextStep += 1
+            perform(step, connection)
+            if connection.phase != .replying { return false }
+        }
+        connection.steps = []
+        if connection.inputEnded {
+            end(connection)
+            return false
+        }
+        connection.phase = .reading
+        return true
+    }
+
+    private func perform(_ step: Step, _ connection: Connection) {
+        switch step {
+        case .send(let bytes):
+            connection.output = bytes
+            connection.outputStart = 0
+        case .generate(let generation): connection.generation = generation
+        case .pause(let duration):
+            connection.wait = .time
+            connection.deadline = Socket.now + duration.clampedNanoseconds
+        case .gate(let gate):
+            guard !gate.pass(waker) else { return }
+            connection.wait = .gate(gate)
+            held.append(connection)
+        case .stall: connection.wait = .forever
+        case .close:
+            if connection.inputEnded { return end(connection) }
+            Socket.finishWriting(connection.descriptor)
+            connection.phase = .lingering
+            connection.deadline = Socket.now + Connection.lingerTime
+        case .reset: end(connection, byReset: true)
+        }
+    }
+
+    /// Writes what is there to write. Returns false when not all of it went out.
+    private func flush(_ connection: Connection, _ budget: inout Int) -> Bool {
+        while connection.outputStart < connection.output.count {
+            guard budget > 0 else {
+                connection.wait = .writable
+                return false
+            }
+            let progress = connection.output.withUnsafeBytes { bytes in
+                Socket.write(connection.descriptor, UnsafeRawBufferPointer(rebasing: bytes[connection.outputStart...]))
+            }
+            switch progress {
+            case .bytes(let count):
+                connection.outputStart += count
+                bytesSent += Int64(count)
+                budget -= count
+            case .wouldBlock, .end:
+                connection.wait = .writable
+                return false
+            case .broken:
+                end(connection)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Makes the next slice of a generated body.
+    private func generate(_ connection: Connection) {
+        guard var generation = connection.generation else { return }
+        var count = Int(min(generation.end - generation.offset, Int64(Self.sliceBytes)))
+        if let rate = generation.bytesPerSecond {
+            let perTick = max(1, Int(Int64(rate) * Self.throttleTick / 1_000_000_000))
+            count = min(count, perTick)
+            connection.wait = .time
+            connection.deadline = Socket.now + max(Self.throttleTick, Int64(count) * 1_000_000_000 / Int64(rate))
+        }
+        let bytes = count > 0 ? generation.bytes(generation.offset, count).prefix(count) : Data()
+        generation.offset += Int64(bytes.count)
+        let isOver = bytes.isEmpty || generation.offset >= generation.end
+        connection.generation = isOver ? nil : generation
+        if bytes.isEmpty && count > 0 { return end(connection) }
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count + 20)
+        if generation.isChunked { output.append(contentsOf: "\(String(bytes.count, radix: 16))\r\n".utf8) }
+        output.append(contentsOf: bytes)
+        if generation.isChunked { output.append(contentsOf: "\r\n".utf8) }
+        connection.output = output
+        connection.outputStart = 0
+    }
+}
