@@ -17,7 +17,7 @@ final class BodySpool: Sendable {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString).body")
     private let stream: HTTPBodyStream
     /// Readers are not ours and may be slow: each has a queue of its own.
-    private let queue = DispatchQueue(label: "baton.urlsession.spool", qos: .utility)
+    let queue = DispatchQueue(label: "baton.urlsession.spool", qos: .utility)
     private let contents = LockBox(Contents())
 
     init(_ stream: HTTPBodyStream) { self.stream = stream }
@@ -39,13 +39,11 @@ final class BodySpool: Sendable {
         }
     }
 
-    /// Removes the file and closes the reader. Safe at any time and often.
+    /// Removes the file at once, and closes the reader as soon as it is not being read. Safe at any time and often.
     func discard() {
         contents.withLock { $0.isDiscarded = true }
-        queue.async {
-            self.close()
-            try? FileManager.default.removeItem(at: self.file)
-        }
+        try? FileManager.default.removeItem(at: file)
+        queue.async { self.close() }
     }
 
     // MARK: On the queue
@@ -65,6 +63,8 @@ final class BodySpool: Sendable {
             let handle = try? FileHandle(forWritingTo: file)
         else { throw BatonError(.transportFailed, "no temporary file could be made for the body") }
         contents.withLock { $0.handle = handle }
+        // Discarded between the check and the making of the file.
+        if isDiscarded { try? FileManager.default.removeItem(at: file) }
     }
 
     private func copy(_ done: @escaping @Sendable (Result<Void, BatonError>) -> Void) {

@@ -58,8 +58,9 @@ final class URLSessionExchange: Transmission {
     func end(with error: BatonError) {
         let (stop, spool) = contents.withLock { contents in
             let stop = contents.state.stop()
-            // The session reads the file until the task is over; without a task nobody does.
-            return (stop, contents.state.stage == .finished ? contents.spool.take() : nil)
+            // Without a task nobody needs the file. Once it is being sent it is open, so that its name can go.
+            let isDone = contents.state.stage == .finished || contents.state.sent > 0
+            return (stop, isDone ? contents.spool.take() : nil)
         }
         spool?.discard()
         guard stop != .nothing else { return }
@@ -88,7 +89,7 @@ final class URLSessionExchange: Transmission {
     }
 
     func receiveSent(_ bytes: Int64) {
-        let total = contents.withLock { $0.spool }?.length ?? bodyLength
+        let total = contents.withLock { $0.spool?.length } ?? bodyLength
         if let sent = contents.withLock({ $0.state.receiveSent(bytes, of: total) }) { receiver.sent(sent, of: total) }
     }
 
