@@ -13,6 +13,7 @@ final class URLSessionExchange: Transmission {
         /// Kept from start to finish, to be stopped.
         var task: URLSessionTask?
         var spool: BodySpool?
+        var body = URLSessionBody.none
     }
 
     /// Names the exchange among the open ones of its transport.
@@ -22,7 +23,6 @@ final class URLSessionExchange: Transmission {
     private let link: URLSessionLink
     private let isHead: Bool
     private let isSecure: Bool
-    private let bodyLength: Int64?
 
     init(_ request: HTTPRequest, _ receiver: TransportReceiver, _ link: URLSessionLink) {
         id = link.nextID()
@@ -30,7 +30,6 @@ final class URLSessionExchange: Transmission {
         self.link = link
         isHead = request.method == .head
         isSecure = request.origin.scheme == "https"
-        bodyLength = request.body.length
     }
 
     func cancel() { end(with: BatonError(.cancelled, "the request was cancelled")) }
@@ -46,7 +45,14 @@ final class URLSessionExchange: Transmission {
         }
     }
 
-    func willStart() -> Bool { contents.withLock { $0.state.willStart() } }
+    /// Notes what is about to be sent; false when there is nothing to start any more.
+    func willStart(with body: URLSessionBody) -> Bool {
+        contents.withLock { contents in
+            guard contents.state.willStart() else { return false }
+            contents.body = body
+            return true
+        }
+    }
 
     func attach(_ task: URLSessionTask) { contents.withLock { $0.task = task } }
 
@@ -89,11 +95,19 @@ final class URLSessionExchange: Transmission {
     }
 
     func receiveSent(_ bytes: Int64) {
-        let total = contents.withLock { $0.spool?.length } ?? bodyLength
-        if let sent = contents.withLock({ $0.state.receiveSent(bytes, of: total) }) { receiver.sent(sent, of: total) }
+        let (sent, total) = contents.withLock { contents in
+            let total = contents.body.length
+            return (contents.state.receiveSent(bytes, of: total), total)
+        }
+        if let sent { receiver.sent(sent, of: total) }
     }
 
     func receiveChallenge() { contents.withLock { $0.state.receiveChallenge() } }
+
+    /// The body once more, when it has to be sent again; nil when that is pointless.
+    func openBody() -> InputStream? {
+        contents.withLock { $0.state.isOver ? nil : $0.body }?.openStream()
+    }
 
     var mayAnswerRedirect: Bool { contents.withLock { $0.state.mayAnswerRedirect } }
 
@@ -101,6 +115,7 @@ final class URLSessionExchange: Transmission {
         let failure = error.map { URLSessionFailure($0, isSecure: isSecure) }
         let (ending, state, spool) = contents.withLock { contents in
             contents.task = nil
+            contents.body = .none
             return (contents.state.finish(failure), contents.state, contents.spool.take())
         }
         spool?.discard()

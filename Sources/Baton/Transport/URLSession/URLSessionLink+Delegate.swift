@@ -40,17 +40,12 @@ extension URLSessionLink {
         completionHandler(nil)
     }
 
-    #if canImport(FoundationNetworking)
-        /// Foundation on Linux asks this when a connection that was kept open broke and the request goes out again
-        /// on a new one. It cannot rewind any body but a stream, would send none and wait for ever; so the exchange
-        /// ends here. The session waits for the answer on its own queue, not on ours.
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask,
-            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-        ) {
-            completionHandler(nil)
-            exchange(of: task)?.end(
-                with: BatonError(.connectionLost, "the server closed the connection while the request was sent"))
-        }
-    #endif
+    /// The body is wanted from its beginning: a connection that was kept open broke, and the request goes out on a
+    /// new one. The session may wait for the answer on a queue of its own.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(exchange(of: task)?.openBody())
+    }
 }

@@ -9,15 +9,11 @@ extension URLRequest {
     static let noTimeout: TimeInterval = 7 * 24 * 3600
 
     /// The request as the session wants it. Framing fields are the session's own business and are left out.
-    ///
-    /// - Parameter bodyLength: the length of a body that is sent from a file.
-    init(_ request: HTTPRequest, bodyLength: Int64?) throws(BatonError) {
+    init(_ request: HTTPRequest, _ body: URLSessionBody) throws(BatonError) {
         guard let url = request.url else {
             throw BatonError(.invalidRequest, "the target holds what no URL may hold: percent-encode it")
         }
-        let bytes = request.body.bytes ?? Data()
-        let hasBody = !bytes.isEmpty || (bodyLength ?? 0) > 0
-        if hasBody && (request.method == .get || request.method == .head) {
+        if body.length > 0 && (request.method == .get || request.method == .head) {
             throw BatonError(.invalidRequest, "a \(request.method) request has a body: use another method")
         }
         self.init(url: url, timeoutInterval: Self.noTimeout)
@@ -26,14 +22,16 @@ extension URLRequest {
         for line in request.fields where line.name != .contentLength && line.name != .transferEncoding {
             addLine(line)
         }
-        if !request.fields.contains(.contentType) {
+        if !request.fields.contains(.contentType) && !request.body.isNone {
             // Without one, a POST would be called a form.
-            let type = request.body.contentType ?? (hasBody ? "application/octet-stream" : nil)
-            if let type, !request.body.isNone { setValue(type, forHTTPHeaderField: "Content-Type") }
+            let type = request.body.contentType ?? (body.length > 0 ? "application/octet-stream" : nil)
+            setValue(type, forHTTPHeaderField: "Content-Type")
         }
-        if bodyLength == nil, hasBody || request.method.expectsBody {
-            // An empty body makes the session say that it is empty.
-            httpBody = bytes
+        if body.length > 0 {
+            body.attach(to: &self)
+        } else if request.method.expectsBody {
+            // Makes the session say that the body is empty.
+            httpBody = Data()
         }
     }
 

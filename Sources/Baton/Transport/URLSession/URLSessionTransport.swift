@@ -20,7 +20,11 @@ internal import Foundation
 /// - A receiver that answers `.wait` is not waited for: URLSession cannot hold back.
 /// - A body that is a stream is first written to a temporary file, then sent from there with its length, so it is
 ///   never in memory as a whole. The file is removed when the exchange is over.
-/// - On Linux a redirect that names no `Location` arrives without its body.
+/// - On Linux a redirect that names no `Location` arrives without its body, and no host can be an IPv6 address.
+///
+/// > Warning: On Linux, Foundation 6.3 itself stops the process when a response has trailer fields, ends in the
+/// > middle of its head, announces a length near 2^63, or redirects to certain malformed locations. No caller can
+/// > prevent that: where servers are not to be trusted, use `CurlTransport`.
 ///
 /// A released transport lets what is under way finish; ``shutdown()`` ends it.
 public final class URLSessionTransport: Transport {
@@ -74,14 +78,10 @@ public final class URLSessionTransport: Transport {
 
     private func start(_ exchange: URLSessionExchange, _ request: HTTPRequest, _ spool: BodySpool?) {
         do throws(BatonError) {
-            let message = try URLRequest(request, bodyLength: spool?.length)
-            guard exchange.willStart() else { return }
-            let task: URLSessionTask
-            if let spool, spool.length > 0 {
-                task = session.uploadTask(with: message, fromFile: spool.file)
-            } else {
-                task = session.dataTask(with: message)
-            }
+            let body = URLSessionBody(request.body, spool)
+            let message = try URLRequest(request, body)
+            guard exchange.willStart(with: body) else { return }
+            let task = body.makeTask(of: session, with: message)
             link.register(exchange, for: task)
             task.resume()
             exchange.didStart()
