@@ -53,8 +53,8 @@ struct Chunks: AsyncSequence, Sendable {
 /// A sequence whose first element never comes.
 struct Stuck: AsyncSequence, Sendable {
     typealias Element = Data
-    let started = Signal()
-    let cancelled = Signal()
+    let started = Flag()
+    let cancelled = Flag()
 
     struct AsyncIterator: AsyncIteratorProtocol {
         let stuck: Stuck
@@ -75,7 +75,7 @@ struct Stuck: AsyncSequence, Sendable {
 }
 
 /// An event that any number of tasks wait for.
-struct Signal: Sendable {
+struct Flag: Sendable {
     private let state = LockBox<(isSent: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
     func send() {

@@ -98,7 +98,7 @@ struct BodyStreamTests {
     func demand() async throws {
         let source = Chunks((0..<10).map(String.init))
         let reader = try HTTPBodyStream(from: source, length: nil).open()
-        let signal = Signal()
+        let signal = Flag()
         #expect(source.pulled == 0)
         #expect(Self.isLater(try reader.read(upTo: 100, whenReady: { signal.send() })))
         await signal.wait()
