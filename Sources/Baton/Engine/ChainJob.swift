@@ -3,7 +3,7 @@
 /// Steps are interpreted in a loop on worker threads, with one frame for each chain that stands within another, so
 /// the stack does not grow with their number or depth. Where a step has to wait, the registers are put aside, and the
 /// one who ends the wait posts.
-final class ChainJob: Job, CallOwner, PlanOwner {
+final class ChainJob: Cancellable, CallOwner, PlanOwner {
     /// A chain that is being run, and how far it is.
     struct Frame {
         var steps: [ChainStep]
@@ -40,7 +40,7 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         var arrival: Arrival?
         var output: (any Response.Type)?
         var call: CallJob?
-        var child: (any Job)?
+        var child: (any Cancellable)?
         var task: Task<Void, Never>?
         /// Tells the task of this step from one that comes late.
         var token: UInt64 = 0
@@ -50,20 +50,22 @@ final class ChainJob: Job, CallOwner, PlanOwner {
 
     let run: RunCore
     let lane: Int
+    /// Whether a batch stands around it; the progress of batches within is not the run's.
+    let isNested: Bool
     let state: LockBox<State>
 
     var scheduler: any Scheduler { run.engine.scheduler }
 
-    init(run: RunCore, owner: any PlanOwner, lane: Int, node: _PlanNode) {
+    init(run: RunCore, owner: any PlanOwner, lane: Int, isNested: Bool, node: _PlanNode) {
         self.run = run
         self.lane = lane
+        self.isNested = isNested
         state = LockBox(State(registers: Registers(entry: node), owner: owner))
     }
 
     func run(_ signal: Signal) {
         switch signal.kind {
         case Signal.start.kind, Signal.resume.kind: resume()
-        case Signal.cancel.kind: cancel()
         default: break
         }
     }
@@ -104,12 +106,15 @@ final class ChainJob: Job, CallOwner, PlanOwner {
     }
 
     private func resume() {
-        let taken: (Registers, Arrival?, (any Response.Type)?)? = state.withLock { state in
-            guard state.phase == .waiting, let registers = state.registers else { return nil }
+        // Swapped, not copied: the arrays in it must have one owner, or each step would copy all that went before.
+        var registers = Registers()
+        let taken: (Arrival?, (any Response.Type)?)? = state.withLock { state in
+            guard state.phase == .waiting, state.registers != nil else { return nil }
+            swap(&registers, &state.registers!)
             defer { (state.arrival, state.registers, state.phase) = (nil, nil, .running) }
-            return (registers, state.arrival, state.output)
+            return (state.arrival, state.output)
         }
-        guard case (var registers, let arrival, let output)? = taken else { return }
+        guard case (let arrival, let output)? = taken else { return }
         switch arrival {
         case .none: break
         case .value(.success(let value)): registers.value = value
@@ -119,10 +124,10 @@ final class ChainJob: Job, CallOwner, PlanOwner {
                 registers.value = try ResponseReader.read(
                     output ?? EmptyResponse.self, from: response, using: run.settings.context.coding)
             } catch {
-                return fail(error, registers)
+                return fail(error, &registers)
             }
         case .value(.failure(let error)), .node(.failure(let error)), .response(.failure(let error)):
-            return fail(error, registers)
+            return fail(error, &registers)
         }
         interpret(&registers)
     }
@@ -140,7 +145,7 @@ final class ChainJob: Job, CallOwner, PlanOwner {
                 registers.frames.removeLast()
                 continue
             }
-            if state.withLock({ $0.isCancelled }) { return fail(CallJob.cancelled, registers) }
+            if state.withLock({ $0.isCancelled }) { return fail(CallJob.cancelled, &registers) }
             let step = registers.frames[top].steps[registers.frames[top].next]
             registers.frames[top].next += 1
             do {
@@ -161,7 +166,7 @@ final class ChainJob: Job, CallOwner, PlanOwner {
                 }
             } catch {
                 let error = BatonError.wrapping(error, as: .deriveFailed, "a closure of the chain threw an error")
-                return fail(error.with(phase: .derive), registers)
+                return fail(error.with(phase: .derive), &registers)
             }
         }
         end(.success(registers.value))
@@ -182,13 +187,13 @@ final class ChainJob: Job, CallOwner, PlanOwner {
                 registers.value = value
                 return true
             case .failure(let error):
-                fail(error, registers)
+                fail(error, &registers)
                 return false
             case .plan(let plan):
                 do throws(BatonError) {
                     node = try plan._node(in: run.settings.context)
                 } catch {
-                    fail(error, registers)
+                    fail(error, &registers)
                     return false
                 }
             case .steps(let steps, let count):
@@ -220,7 +225,7 @@ final class ChainJob: Job, CallOwner, PlanOwner {
             change(&state)
             return true
         }
-        if !waits { fail(CallJob.cancelled, registers) }
+        if !waits { fail(CallJob.cancelled, &registers) }
         return waits
     }
 
@@ -235,7 +240,7 @@ final class ChainJob: Job, CallOwner, PlanOwner {
     }
 
     private func startBatch(_ description: BatchDescription, _ registers: inout Registers) {
-        let batch = BatchJob(run: run, owner: self, description: description)
+        let batch = BatchJob(run: run, owner: self, isNested: isNested, description: description)
         if wait(&registers, { $0.child = batch }) { batch.begin() }
     }
 
@@ -249,6 +254,8 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         guard waits else { return }
         let context = run.settings.context
         let task = scheduler.startTask("an async closure of a chain") { [self, token] in
+            // Cancelled before it began: then it does not begin.
+            guard state.withLock({ $0.token == token && $0.phase == .waiting }) else { return }
             let result: Result<_PlanNode, BatonError>
             do {
                 result = .success(try await then.derive(value, context))
@@ -272,9 +279,9 @@ final class ChainJob: Job, CallOwner, PlanOwner {
 
     // MARK: Ending
 
-    /// Stops the step under way; its end, or the interpreter, ends the chain.
-    private func cancel() {
-        let (child, task, ending): ((any Job)?, Task<Void, Never>?, Registers?) = state.withLock { state in
+    /// The step under way is stopped; its end, or the interpreter, ends the chain.
+    func takeNote(_ walk: inout CancellationWalk) {
+        let (child, task, ending): ((any Cancellable)?, Task<Void, Never>?, Registers?) = state.withLock { state in
             guard state.phase != .ended, !state.isCancelled else { return (nil, nil, nil) }
             state.isCancelled = true
             guard state.phase == .waiting, state.child == nil, state.arrival == nil else {
@@ -284,27 +291,35 @@ final class ChainJob: Job, CallOwner, PlanOwner {
             defer { (state.registers, state.phase) = (nil, .running) }
             return (nil, state.task, state.registers)
         }
-        task?.cancel()
-        if let child { scheduler.post(child, .cancel) }
-        if let ending { fail(CallJob.cancelled, ending) }
+        if let child { walk.rest.append(child) }
+        if task == nil, ending == nil { return }
+        walk.actions.append { [self] in
+            task?.cancel()
+            if var ending { fail(CallJob.cancelled, &ending) }
+        }
     }
 
-    private func fail(_ error: BatonError, _ registers: Registers) {
+    /// Ends the chain with an error. The closures go before anybody hears of the end.
+    private func fail(_ error: BatonError, _ registers: inout Registers) {
         var error = error.with(path: path(registers))
         if let outermost = registers.frames.first, outermost.count > 1 {
             error.storage.completed = registers.completed
         }
+        registers = Registers()
         end(.failure(error))
     }
 
     private func end(_ result: Result<any Sendable, BatonError>) {
         let (owner, call, isCancelled): ((any PlanOwner)?, CallJob?, Bool) = state.withLock { state in
-            defer { (state.phase, state.owner, state.call, state.child) = (.ended, nil, nil, nil) }
+            defer { (state.phase, state.owner, state.call, state.child, state.task) = (.ended, nil, nil, nil, nil) }
             return (state.owner, state.call, state.isCancelled)
         }
         call?.retire()
-        if isCancelled, case .success = result {
-            owner?.planEnded(.failure(CallJob.cancelled), lane: lane)
+        if isCancelled, case .success(let value) = result {
+            var error = CallJob.cancelled
+            // If the last step was a batch, this is what it had done.
+            error.storage.report = value
+            owner?.planEnded(.failure(error), lane: lane)
         } else {
             owner?.planEnded(result, lane: lane)
         }
