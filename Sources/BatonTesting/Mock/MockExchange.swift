@@ -110,7 +110,7 @@ final class MockExchange: Transmission, Job {
 
     private func compute(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         guard let request = state.withLock({ $0.request }) else { return }
-        let task = scheduler.startTask { [self] in
+        let task = scheduler.startTask("a reply of the mock") { [self] in
             do {
                 complete(.success(try await respond(request)))
             } catch {

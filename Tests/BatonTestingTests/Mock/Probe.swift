@@ -117,7 +117,11 @@ final class CountingScheduler: Scheduler {
     func execute(_ job: any Job, _ signal: Signal) { live.execute(job, signal) }
     func handOver() { live.handOver() }
     func deliver(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) { live.deliver(on: queue, body) }
-    func startTask(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> { live.startTask(body) }
+    func startTask(_ name: String, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        live.startTask(name, body)
+    }
+    func beginWait() {}
+    func endWait() {}
     func schedule(_ job: any Job, _ signal: Signal, at instant: Instant) -> TimerHandle {
         let id = Numbering.next()
         pending.withLock { $0[id] = true }
