@@ -17,8 +17,14 @@ struct MockReply: Sendable {
         var head: HTTPResponseHead
         var parts: [Data]
         var interval: Duration
-        /// How the body ends when it does not end well.
-        var failure: BatonError?
+        var ending = Ending.complete
+
+        /// How a body in pieces ends.
+        enum Ending: Sendable {
+            case complete
+            case failure(BatonError)
+            case never
+        }
     }
 
     var answer: Answer
