@@ -11,6 +11,8 @@ struct MockReply: Sendable {
         case chunks(Chunks)
         /// Whatever the hold is released with.
         case hold(HoldCore)
+        /// Somebody else answers.
+        case nothing
     }
 
     struct Chunks: Sendable {

@@ -52,6 +52,7 @@ extension ScriptedExchange {
     }
 
     func resume() {
+        if let onResume = state.withLock({ $0.onResume }) { return onResume() }
         let isDue = state.withLock { state in
             guard state.isPaused else {
                 state.wasResumed = true

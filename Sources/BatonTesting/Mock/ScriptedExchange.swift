@@ -9,6 +9,8 @@ final class ScriptedExchange: Transmission, Job {
         var isOver = false
         /// Called once, before the receiver hears of the end.
         var onEnd: (@Sendable () -> Void)?
+        /// Called when the receiver wants more of a body that somebody else hands out.
+        var onResume: (@Sendable () -> Void)?
         /// Whether the receiver is being told something; the end waits until it was.
         var isTelling = false
         var end: (@Sendable (TransportReceiver) -> Void)?
@@ -38,16 +40,37 @@ final class ScriptedExchange: Transmission, Job {
         state = LockBox(State(onEnd: onEnd))
     }
 
+    /// Lets somebody else answer: `onResume` is called when the receiver wants more, `onEnd` when the exchange is over.
+    func follow(onResume: @escaping @Sendable () -> Void, onEnd: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            guard !state.isOver else { return true }
+            let first = state.onEnd
+            state.onResume = onResume
+            state.onEnd = {
+                first?()
+                onEnd()
+            }
+            return false
+        }
+        if isOver { onEnd() }
+    }
+
     // MARK: Arrival
 
     /// Reads the body, and answers with what `choose` has for the request when it is there.
-    func begin(_ request: HTTPRequest, choose: @escaping @Sendable (HTTPRequest) -> MockReply) {
+    ///
+    /// - Parameter tellsProgress: whether the receiver is told of the bytes that were read, as if they were sent.
+    func begin(
+        _ request: HTTPRequest, tellsProgress: Bool = true, choose: @escaping @Sendable (HTTPRequest) -> MockReply
+    ) {
         guard let stream = request.body.bodyStream else {
-            if let count = request.body.bytes?.count, count > 0 { tell { $0.sent(Int64(count), of: Int64(count)) } }
+            if tellsProgress, let count = request.body.bytes?.count, count > 0 {
+                tell { $0.sent(Int64(count), of: Int64(count)) }
+            }
             return arrived(request, choose(request))
         }
         let collector = BodyCollector(stream, scheduler) { [self] count, total in
-            tell { $0.sent(count, of: total) }
+            if tellsProgress { tell { $0.sent(count, of: total) } }
         } completion: { [self] result in
             switch result {
             case .success(let data):
@@ -96,6 +119,7 @@ final class ScriptedExchange: Transmission, Job {
             guard let request = state.withLock({ $0.request }) else { return }
             complete(Result { try respond(request) })
         case .computeLater(let respond): compute(respond)
+        case .nothing: return
         case .chunks(let chunks):
             state.withLock { $0.chunks = chunks }
             tell { $0.head(chunks.head) }
