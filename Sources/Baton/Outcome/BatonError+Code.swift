@@ -13,6 +13,10 @@ extension BatonError {
         public static let invalidRequest = Code(rawValue: "invalidRequest")
         /// The body could not be encoded.
         public static let encodingFailed = Code(rawValue: "encodingFailed")
+        /// The client's queue has no room for another waiting request.
+        public static let queueFull = Code(rawValue: "queueFull")
+        /// An interceptor asked for more attempts than the retry policy allows.
+        public static let attemptsExhausted = Code(rawValue: "attemptsExhausted")
         /// An interceptor threw an error that is not a `BatonError`.
         public static let interceptorFailed = Code(rawValue: "interceptorFailed")
         /// A closure of the plan threw an error that is not a `BatonError`.
@@ -49,6 +53,8 @@ extension BatonError {
         public static let batchFailed = Code(rawValue: "batchFailed")
         /// A sequence that can be read once was asked for again.
         public static let inputConsumed = Code(rawValue: "inputConsumed")
+        /// A test on virtual time waits for something that will not happen.
+        public static let virtualTimeStopped = Code(rawValue: "virtualTimeStopped")
         /// A mock has no reply for the request.
         public static let unmatchedRequest = Code(rawValue: "unmatchedRequest")
 

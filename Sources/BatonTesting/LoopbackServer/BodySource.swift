@@ -24,9 +24,7 @@ struct BodySource {
         case .generated(_, let bytes):
             script.append(
                 .generate(
-                    Generation(
-                        offset: range.lowerBound, end: range.upperBound, isChunked: isChunked,
-                        bytesPerSecond: reply.bytesPerSecond, bytes: bytes)))
+                    Generation(range, isChunked: isChunked, bytesPerSecond: reply.bytesPerSecond, bytes: bytes)))
         case .pieces(let pieces, let interval):
             var start: Int64 = 0
             for (index, piece) in pieces.enumerated() where !piece.isEmpty {
@@ -47,7 +45,7 @@ struct BodySource {
             script.append(
                 .generate(
                     Generation(
-                        offset: 0, end: Int64(bytes.count), isChunked: isChunked, bytesPerSecond: rate,
+                        0..<Int64(bytes.count), isChunked: isChunked, bytesPerSecond: rate,
                         bytes: { bytes.dropFirst(Int($0)).prefix($1) })))
             return
         }

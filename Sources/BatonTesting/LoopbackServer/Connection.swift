@@ -11,7 +11,7 @@ final class Connection {
         case closed
     }
 
-    /// What a reply waits for.
+    /// What it waits for; `nothing` while it reads what comes.
     enum Wait {
         case nothing
         case writable
@@ -22,10 +22,14 @@ final class Connection {
 
     let descriptor: Int32
     let number: Int
+    /// Its place in the loop's list.
+    var index: Int
     var phase = Phase.reading
     var wait = Wait.nothing
     /// When the loop should look again, on the monotonic clock; nil when it need not.
     var deadline: Int64?
+    /// Whether it is in the loop's list of those that have a deadline.
+    var isTimed = false
 
     var input = ByteQueue()
     var parser = RequestParser()
@@ -43,26 +47,30 @@ final class Connection {
     var outputStart = 0
     var generation: Generation?
 
-    init(_ descriptor: Int32, number: Int) {
+    init(_ descriptor: Int32, number: Int, index: Int) {
         self.descriptor = descriptor
         self.number = number
+        self.index = index
     }
 
     /// How much unread input a connection holds while it is busy with a reply.
     static let inputLimit = 262_144
+    /// How long a client may take to close a connection that the server has ended.
     static let lingerTime: Int64 = 1_000_000_000
 
     /// Whether the loop should read from the connection.
     var wantsInput: Bool {
         switch phase {
-        case .reading: true
+        case .reading:
+            if case .nothing = wait { true } else { false }
         case .lingering: true
         case .replying: !inputEnded && input.count < Self.inputLimit
         case .closed: false
         }
     }
 
+    /// Whether the loop should say when the connection takes bytes again.
     var wantsOutput: Bool {
-        if case .writable = wait, phase == .replying { true } else { false }
+        if case .writable = wait { phase == .replying } else { false }
     }
 }

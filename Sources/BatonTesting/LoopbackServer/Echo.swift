@@ -6,8 +6,9 @@ extension LoopbackServer {
     ///
     /// ```json
     /// {"body": "a=1", "bodyBase64": "YT0x", "bodyLength": 3, "connection": 1,
-    ///  "fields": [["Host", "127.0.0.1"]], "method": "POST", "path": "/x", "query": null, "target": "/x"}
+    ///  "fields": [["Host", "127.0.0.1"]], "method": "POST", "path": "/x", "query": "b=2", "target": "/x?b=2"}
     /// ```
+    /// `query` is absent where there is none, and `body` where it is no text.
     public struct Echo: Codable, Sendable, Hashable {
         /// The method.
         public var method: String

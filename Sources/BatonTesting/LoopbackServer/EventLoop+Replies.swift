@@ -5,7 +5,6 @@ extension EventLoop {
     /// How much of a body is made at once, and how much is sent before other connections get their turn.
     private static let sliceBytes = 65_536
     private static let turnBytes = 1_048_576
-    private static let throttleTick: Int64 = 5_000_000
 
     /// Runs the steps of a reply. Returns false when it must wait, or when the connection is over.
     func sendReply(_ connection: Connection) -> Bool {
@@ -15,6 +14,7 @@ extension EventLoop {
             guard flush(connection, &budget) else { return false }
             if connection.generation != nil {
                 generate(connection)
+                if connection.phase != .replying { return false }
                 continue
             }
             guard connection.nextStep < connection.steps.count else { break }
@@ -40,7 +40,7 @@ extension EventLoop {
         case .generate(let generation): connection.generation = generation
         case .pause(let duration):
             connection.wait = .time
-            connection.deadline = Socket.now + duration.clampedNanoseconds
+            setDeadline(connection, Socket.now.addingCapped(duration.clampedNanoseconds))
         case .gate(let gate):
             guard !gate.pass(waker) else { return }
             connection.wait = .gate(gate)
@@ -50,7 +50,7 @@ extension EventLoop {
             if connection.inputEnded { return end(connection) }
             Socket.finishWriting(connection.descriptor)
             connection.phase = .lingering
-            connection.deadline = Socket.now + Connection.lingerTime
+            setDeadline(connection, Socket.now + Connection.lingerTime)
         case .reset: end(connection, byReset: true)
         }
     }
@@ -85,17 +85,18 @@ extension EventLoop {
     private func generate(_ connection: Connection) {
         guard var generation = connection.generation else { return }
         var count = Int(min(generation.end - generation.offset, Int64(Self.sliceBytes)))
-        if let rate = generation.bytesPerSecond {
-            let perTick = max(1, Int(Int64(rate) * Self.throttleTick / 1_000_000_000))
-            count = min(count, perTick)
+        if generation.bytesPerSecond != nil {
+            let now = Socket.now
+            count = min(count, generation.allowance(at: now))
             connection.wait = .time
-            connection.deadline = Socket.now + max(Self.throttleTick, Int64(count) * 1_000_000_000 / Int64(rate))
+            setDeadline(connection, now + generation.throttleTick)
         }
         let bytes = count > 0 ? generation.bytes(generation.offset, count).prefix(count) : Data()
         generation.offset += Int64(bytes.count)
-        let isOver = bytes.isEmpty || generation.offset >= generation.end
+        let isOver = generation.offset >= generation.end
         connection.generation = isOver ? nil : generation
         if bytes.isEmpty && count > 0 { return end(connection) }
+        if bytes.isEmpty { return }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count + 20)
         if generation.isChunked { output.append(contentsOf: "\(String(bytes.count, radix: 16))\r\n".utf8) }
@@ -103,5 +104,27 @@ extension EventLoop {
         if generation.isChunked { output.append(contentsOf: "\r\n".utf8) }
         connection.output = output
         connection.outputStart = 0
+    }
+}
+
+extension Generation {
+    /// How long to wait for the next slice, in nanoseconds: 5 ms, or as long as one byte takes.
+    fileprivate var throttleTick: Int64 {
+        max(5_000_000, 1_000_000_000 / Int64(bytesPerSecond ?? 1_000_000_000))
+    }
+
+    /// How many bytes the rate allows now, at least one for a start.
+    fileprivate mutating func allowance(at now: Int64) -> Int {
+        let begin = startedAt ?? now
+        startedAt = begin
+        let seconds = Double(now - begin + throttleTick) / 1e9
+        return Int(max(0, min(seconds * Double(bytesPerSecond ?? 0) - Double(offset - first), 1e9)))
+    }
+}
+
+extension Int64 {
+    fileprivate func addingCapped(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }

@@ -5,24 +5,26 @@
 #elseif canImport(Musl)
     internal import Musl
 #endif
-internal import Baton
 
 /// Everything that happens on a server's thread. It is made there and never leaves it.
 final class EventLoop {
     let listener: Int32
     let waker: Waker
     let state: ServerState
-    let bufferBytes: Int?
+    private let bufferBytes: Int?
     /// The listener, the waker, and then one entry for each connection, in the same order.
-    var polled: [pollfd] = []
-    var connections: [Connection] = []
+    private var polled: [pollfd]
+    private var connections: [Connection] = []
+    /// Those that have a deadline, or had one.
+    private var timed: [Connection] = []
     /// Those that wait for a gate, in the order in which they came to it.
     var held: [Connection] = []
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 131_072, alignment: 16)
-    var hasClosed = false
-    var accepted = 0
+    private var hasClosed = false
+    private var accepted = 0
     /// Set while the system has no descriptor left, so that the loop does not spin.
-    var acceptsAgainAt: Int64?
+    private var acceptsAgainAt: Int64?
+    /// Counts of this round, which are made known at its end.
     var bytesReceived: Int64 = 0
     var bytesSent: Int64 = 0
 
@@ -41,22 +43,22 @@ final class EventLoop {
         scratch.deallocate()
     }
 
+    /// Serves until the server is stopped, and closes everything.
     func run() {
         while !state.isStopped {
             let ready = poll(&polled, nfds_t(polled.count), timeout())
             if ready < 0 && errno != EINTR { break }
-            if polled[1].revents != 0 {
-                waker.drain()
-                if state.isStopped { break }
-                passGates()
-            }
             if ready > 0 {
+                if polled[1].revents != 0 {
+                    waker.drain()
+                    passGates()
+                }
                 for index in connections.indices where polled[index + 2].revents != 0 {
                     handle(connections[index], events: polled[index + 2].revents)
                 }
                 if polled[0].revents != 0 { acceptAll() }
             }
-            runTimers()
+            if acceptsAgainAt != nil || !timed.isEmpty { runTimers() }
             finishRound()
         }
         for connection in connections where connection.phase != .closed { close(connection.descriptor) }
@@ -65,56 +67,28 @@ final class EventLoop {
         state.note { $0.openConnections = 0 }
     }
 
-    private func handle(_ connection: Connection, events: Int16) {
-        if connection.phase == .closed { return }
-        if Int32(events) & ~Int32(POLLOUT) != 0 { receive(connection) }
-        if connection.wantsOutput { connection.wait = .nothing }
-        advance(connection)
-    }
-
     private func acceptAll() {
+        let first = connections.count
         while true {
             errno = 0
-            guard let descriptor = Socket.acceptNext(listener, bufferBytes: bufferBytes) else {
-                if errno == EMFILE || errno == ENFILE {
-                    polled[0].events = 0
-                    acceptsAgainAt = Socket.now + 10_000_000
-                }
-                return
-            }
+            guard let descriptor = Socket.acceptNext(listener, bufferBytes: bufferBytes) else { break }
             accepted += 1
-            connections.append(Connection(descriptor, number: accepted))
+            connections.append(Connection(descriptor, number: accepted, index: connections.count))
             polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
-            state.note { activity in
-                activity.connections += 1
-                activity.openConnections += 1
-            }
+        }
+        if errno == EMFILE || errno == ENFILE {
+            polled[0].events = 0
+            acceptsAgainAt = Socket.now + 10_000_000
+        }
+        let count = connections.count - first
+        guard count > 0 else { return }
+        state.note { activity in
+            activity.connections += count
+            activity.openConnections += count
         }
     }
 
-    /// Reads what has come. The end of the input closes a connection that has nothing to write.
-    private func receive(_ connection: Connection) {
-        guard connection.wantsInput else {
-            // The connection is broken, or else nothing but output would have been reported.
-            if !connection.wantsOutput { end(connection) }
-            return
-        }
-        switch Socket.read(connection.descriptor, into: scratch) {
-        case .wouldBlock: break
-        case .bytes(let count):
-            bytesReceived += Int64(count)
-            if connection.phase == .lingering { return }
-            connection.input.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
-        case .broken: end(connection)
-        case .end:
-            connection.inputEnded = true
-            switch (connection.phase, connection.wait) {
-            case (.replying, .writable): break
-            default: end(connection)
-            }
-        }
-    }
-
+    /// Closes a connection; it leaves the list at the end of the round.
     func end(_ connection: Connection, byReset: Bool = false) {
         guard connection.phase != .closed else { return }
         connection.phase = .closed
@@ -123,64 +97,31 @@ final class EventLoop {
         connection.deadline = nil
         if case .gate = connection.wait { held.removeAll { $0 === connection } }
         connection.wait = .nothing
+        polled[connection.index + 2].fd = -1
     }
 
-    private func passGates() {
-        for connection in held {
-            guard case .gate(let gate) = connection.wait, gate.pass(waker) else { continue }
-            held.removeAll { $0 === connection }
-            connection.wait = .nothing
-            advance(connection)
+    /// Asks poll for what the connection is waiting for.
+    func refresh(_ connection: Connection) {
+        var events: Int16 = 0
+        if connection.wantsInput {
+            events |= Int16(POLLIN)
+        } else if !connection.inputEnded {
+            events |= Socket.peerEnded
         }
+        if connection.wantsOutput { events |= Int16(POLLOUT) }
+        polled[connection.index + 2].events = events
     }
 
-    private func timeout() -> Int32 {
-        var earliest = acceptsAgainAt ?? .max
-        for connection in connections {
-            if let deadline = connection.deadline, deadline < earliest { earliest = deadline }
-        }
-        guard earliest != .max else { return -1 }
-        let wait = earliest - Socket.now
-        return wait <= 0 ? 0 : Int32(clamping: (wait + 999_999) / 1_000_000)
-    }
-
-    private func runTimers() {
-        var now: Int64?
-        if let time = acceptsAgainAt {
-            now = Socket.now
-            if time <= now! {
-                acceptsAgainAt = nil
-                polled[0].events = Int16(POLLIN)
-            }
-        }
-        for connection in connections {
-            guard let deadline = connection.deadline else { continue }
-            let time = now ?? Socket.now
-            now = time
-            guard deadline <= time else { continue }
-            connection.deadline = nil
-            if connection.phase == .lingering { end(connection) }
-            connection.wait = .nothing
-            advance(connection)
-        }
-    }
-
-    /// Takes closed connections out, asks for the right events, and makes the counts known.
+    /// Takes closed connections out, and makes the counts known.
     private func finishRound() {
         if hasClosed {
             hasClosed = false
             let before = connections.count
             connections.removeAll { $0.phase == .closed }
-            polled.removeSubrange(2...)
-            for connection in connections {
-                polled.append(pollfd(fd: connection.descriptor, events: 0, revents: 0))
-            }
+            polled.removeAll { $0.fd < 0 }
+            for (index, connection) in connections.enumerated() { connection.index = index }
             let closed = before - connections.count
             state.note { $0.openConnections -= closed }
-        }
-        for (index, connection) in connections.enumerated() {
-            polled[index + 2].events =
-                (connection.wantsInput ? Int16(POLLIN) : 0) | (connection.wantsOutput ? Int16(POLLOUT) : 0)
         }
         if bytesReceived > 0 || bytesSent > 0 {
             let (received, sent) = (bytesReceived, bytesSent)
@@ -189,6 +130,61 @@ final class EventLoop {
                 activity.bytesReceived += received
                 activity.bytesSent += sent
             }
+        }
+    }
+}
+
+/// Time.
+extension EventLoop {
+    /// Has the loop look at the connection again at a time on the monotonic clock.
+    func setDeadline(_ connection: Connection, _ time: Int64) {
+        connection.deadline = time
+        guard !connection.isTimed else { return }
+        connection.isTimed = true
+        timed.append(connection)
+    }
+
+    /// How many milliseconds poll may wait; -1 for as long as it takes.
+    private func timeout() -> Int32 {
+        var earliest = acceptsAgainAt ?? .max
+        for connection in timed {
+            if let deadline = connection.deadline, deadline < earliest { earliest = deadline }
+        }
+        guard earliest != .max else { return -1 }
+        let wait = earliest - Socket.now
+        return wait <= 0 ? 0 : Int32(clamping: (wait - 1) / 1_000_000 + 1)
+    }
+
+    private func runTimers() {
+        let now = Socket.now
+        if let time = acceptsAgainAt, time <= now {
+            acceptsAgainAt = nil
+            polled[0].events = Int16(POLLIN)
+        }
+        for connection in timed {
+            guard let deadline = connection.deadline, deadline <= now else { continue }
+            connection.deadline = nil
+            if connection.phase == .lingering {
+                end(connection)
+            } else {
+                connection.wait = .nothing
+                advance(connection)
+            }
+        }
+        timed.removeAll { connection in
+            guard connection.deadline == nil else { return false }
+            connection.isTimed = false
+            return true
+        }
+    }
+
+    /// Goes on with those whose gate has been released.
+    private func passGates() {
+        for connection in held {
+            guard case .gate(let gate) = connection.wait, gate.pass(waker) else { continue }
+            held.removeAll { $0 === connection }
+            connection.wait = .nothing
+            advance(connection)
         }
     }
 }

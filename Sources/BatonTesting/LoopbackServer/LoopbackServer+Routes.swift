@@ -9,17 +9,18 @@ extension LoopbackServer {
     /// patterns, and a later pattern before an earlier one. HEAD is answered by the route for GET unless it has
     /// one of its own.
     public func on(_ method: HTTPMethod, _ path: String, _ reply: Reply, body: BodyPolicy = .kept) {
-        state.addRoute(method, path, body, .replies([reply]))
+        state.addRoute(method, path, body, .replies([PreparedReply(reply)]))
     }
 
     /// Answers requests with this method and path with replies in order; the last one stays.
     public func on(_ method: HTTPMethod, _ path: String, _ replies: [Reply], body: BodyPolicy = .kept) {
-        state.addRoute(method, path, body, .replies(replies))
+        state.addRoute(method, path, body, .replies(replies.map(PreparedReply.init)))
     }
 
     /// Answers requests with this method and path with what the closure returns.
     ///
-    /// - Parameter respond: called on the server's thread, one request at a time. It must not block.
+    /// - Parameter respond: called on the server's thread, one request at a time. It must not block. If it uses
+    ///   the server, it should hold it weakly; the server lets go of it when it stops.
     public func on(
         _ method: HTTPMethod, _ path: String, body: BodyPolicy = .kept,
         _ respond: @escaping @Sendable (ReceivedRequest) -> Reply
@@ -29,7 +30,7 @@ extension LoopbackServer {
 
     /// Answers requests with this path and any method that has no route of its own with a reply.
     public func onAnyMethod(_ path: String, _ reply: Reply, body: BodyPolicy = .kept) {
-        state.addRoute(nil, path, body, .replies([reply]))
+        state.addRoute(nil, path, body, .replies([PreparedReply(reply)]))
     }
 
     /// Answers requests with this path and any method that has no route of its own with what the closure returns.
@@ -44,7 +45,7 @@ extension LoopbackServer {
     /// Answers the next request with a reply, whatever its path. Replies that are enqueued come before routes, in
     /// the order in which they were enqueued.
     public func enqueue(_ replies: Reply...) {
-        for reply in replies { state.enqueue(reply) }
+        state.enqueue(replies.map(PreparedReply.init))
     }
 
     /// Answers requests with this method and path with a reply that waits until the gate is released.

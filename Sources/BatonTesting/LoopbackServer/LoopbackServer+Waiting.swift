@@ -17,15 +17,17 @@ extension LoopbackServer {
     /// - Returns: the requests that are recorded then.
     @discardableResult
     public func waitForRequests(_ count: Int) async -> [ReceivedRequest] {
-        await state.wait { $0.requests >= count }
+        await state.wait(forRequests: count)
         return state.requests
     }
 
     /// Waits until the activity is such that `condition` is true. Returns early when the server is stopped or the
     /// task is cancelled.
     ///
-    /// - Parameter condition: called under a lock, often: it must only look at its argument.
-    public func wait(until condition: @escaping @Sendable (Activity) -> Bool) async {
-        await state.wait(for: condition)
+    /// ```swift
+    /// await server.wait { $0.openConnections == 0 }
+    /// ```
+    public func wait(until condition: @Sendable (Activity) -> Bool) async {
+        await state.wait(until: condition)
     }
 }

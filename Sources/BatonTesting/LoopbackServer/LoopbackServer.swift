@@ -57,11 +57,12 @@ public final class LoopbackServer: Sendable {
     /// `http://127.0.0.1:PORT`, without a slash at the end.
     public var baseURL: String { "http://127.0.0.1:\(port)" }
 
-    /// Closes the listener and every connection, ends every wait, and returns when the thread has ended. Called
-    /// from a handler, it returns at once. Every call after the first does nothing.
+    /// Closes the listener and every connection, ends every wait, forgets the routes, and returns when the thread
+    /// has ended. Called from a handler, it returns at once. Every call after the first does nothing.
     public func stop() {
         guard state.stop() else { return }
         waker.wake()
         thread.join()
+        state.removeRoutes()
     }
 }

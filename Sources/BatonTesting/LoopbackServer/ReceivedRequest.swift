@@ -20,11 +20,13 @@ extension LoopbackServer {
         public internal(set) var trailerLines: [String] = []
 
         let head: [UInt8]
+        let isHTTP10: Bool
 
         init(_ head: RequestHead, connection: Int) {
             method = HTTPMethod(rawValue: head.method)
             target = head.target
             self.head = head.bytes
+            isHTTP10 = head.isHTTP10
             self.connection = connection
         }
 
@@ -38,19 +40,21 @@ extension LoopbackServer {
 
         /// The header fields, in order and with repeats.
         public var fields: HTTPFields {
-            var fields = HTTPFields()
-            for range in HeadLines(head).dropFirst() {
-                guard let (name, value) = try? RequestHead.split(head[range]) else { continue }
-                fields.append(
-                    String(decoding: value, as: UTF8.self),
-                    for: HTTPFieldName(String(decoding: name, as: UTF8.self)))
+            head.withUnsafeBufferPointer { buffer in
+                var fields = HTTPFields()
+                for line in HeadLines(buffer).dropFirst() {
+                    guard let field = try? FieldLine(buffer, line) else { continue }
+                    fields.append(field.value.string, for: HTTPFieldName(field.name.string))
+                }
+                return fields
             }
-            return fields
         }
 
         /// The field lines byte for byte, in order, without their line ends.
         public var rawFieldLines: [String] {
-            HeadLines(head).dropFirst().map { String(decoding: head[$0], as: UTF8.self) }
+            head.withUnsafeBufferPointer { buffer in
+                HeadLines(buffer).dropFirst().map { Text(buffer, $0).string }
+            }
         }
 
         static func path(of target: String) -> String {

@@ -30,10 +30,7 @@ extension LoopbackServer.Reply {
 
     /// The reply with neither length nor chunks: the body ends with the connection.
     public func untilClose() -> Self {
-        changed {
-            $0.framing = .untilClose
-            $0.connection = .close
-        }
+        changed { $0.framing = .untilClose }
     }
 
     /// The reply with its body in pieces of so many bytes, and a pause between one and the next. A body that is

@@ -5,7 +5,7 @@ extension LoopbackServer.Reply {
     var allowsBody: Bool { status >= 200 && status != 204 && status != 304 }
 
     /// Appends the status line and the fields.
-    func appendHead(to bytes: inout [UInt8], bodyLength: Int64, says persistence: Persistence) {
+    func appendHead(to bytes: inout [UInt8], bodyLength: Int64, says persistence: Persistence?) {
         bytes.reserveCapacity(bytes.count + 64 + 48 * fields.count)
         Self.appendStatusLine(status, reason, to: &bytes)
         Self.append(fields, to: &bytes)
@@ -18,7 +18,11 @@ extension LoopbackServer.Reply {
             bytes.append(contentsOf: "Transfer-Encoding: chunked\r\n".utf8)
         default: break
         }
-        if persistence == .close { bytes.append(contentsOf: "Connection: close\r\n".utf8) }
+        switch persistence {
+        case .close: bytes.append(contentsOf: "Connection: close\r\n".utf8)
+        case .keepAlive: bytes.append(contentsOf: "Connection: keep-alive\r\n".utf8)
+        case nil: break
+        }
         bytes.append(contentsOf: "\r\n".utf8)
     }
 

@@ -15,11 +15,25 @@ enum Step {
 
 /// A stretch of a body that is made while it is sent.
 struct Generation {
-    var offset: Int64
+    let first: Int64
     let end: Int64
     let isChunked: Bool
     let bytesPerSecond: Int?
     let bytes: @Sendable (Int64, Int) -> Data
+    /// How far it has come, and when it began; for the loop.
+    var offset: Int64
+    var startedAt: Int64?
+
+    init(
+        _ range: Range<Int64>, isChunked: Bool, bytesPerSecond: Int?, bytes: @escaping @Sendable (Int64, Int) -> Data
+    ) {
+        first = range.lowerBound
+        offset = range.lowerBound
+        end = range.upperBound
+        self.isChunked = isChunked
+        self.bytesPerSecond = bytesPerSecond
+        self.bytes = bytes
+    }
 }
 
 /// A reply to one request, taken apart into steps. Pure.
@@ -58,15 +72,18 @@ struct ReplyScript {
     private mutating func appendMessage(
         _ reply: LoopbackServer.Reply, _ request: LoopbackServer.ReceivedRequest?, keepsAlive: Bool
     ) -> Bool? {
+        var reply = reply
+        if reply.framing == .chunked, request?.isHTTP10 == true { reply.framing = .untilClose }
         let body = BodySource(reply)
         let hasBody = request?.method != .head && reply.allowsBody
-        var closes = reply.connection == .close || !keepsAlive
+        var closes = reply.connection == .close || reply.framing == .untilClose || !keepsAlive
         if let claimed = reply.fields[.contentLength].flatMap(Int64.init), hasBody, claimed > body.length {
             closes = true
         }
         var head: [UInt8] = []
         for interim in reply.interim { interim.append(to: &head) }
-        reply.appendHead(to: &head, bodyLength: body.length, says: closes ? .close : .keepAlive)
+        reply.appendHead(
+            to: &head, bodyLength: body.length, says: closes ? .close : request?.isHTTP10 == true ? .keepAlive : nil)
         let cutsInHead = reply.cuts.filter { $0.place == .midHead }
         if cutsInHead.isEmpty {
             send(head)

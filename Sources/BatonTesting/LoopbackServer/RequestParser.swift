@@ -71,7 +71,9 @@ struct RequestParser {
                 guard let line = try readLine(&queue) else { return .needsMore }
                 if line.isEmpty { return end(trailers) }
                 guard trailers.count < 100 else { throw MalformedRequest("has too many trailers") }
-                _ = try RequestHead.split(line[...])
+                try line.withUnsafeBufferPointer { buffer throws(MalformedRequest) in
+                    _ = try FieldLine(buffer, 0..<buffer.count)
+                }
                 trailers.append(String(decoding: line, as: UTF8.self))
                 phase = .trailers(trailers)
             case .failed(let error): throw error

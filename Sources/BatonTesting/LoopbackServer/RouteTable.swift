@@ -4,7 +4,7 @@ internal import Baton
 struct RouteTable {
     /// What answers.
     enum Responder: Sendable {
-        case replies([LoopbackServer.Reply])
+        case replies([PreparedReply])
         case closure(@Sendable (LoopbackServer.ReceivedRequest) -> LoopbackServer.Reply)
     }
 
@@ -79,7 +79,7 @@ struct RouteTable {
     }
 
     enum Answer {
-        case reply(LoopbackServer.Reply)
+        case reply(PreparedReply)
         case closure(@Sendable (LoopbackServer.ReceivedRequest) -> LoopbackServer.Reply)
     }
 

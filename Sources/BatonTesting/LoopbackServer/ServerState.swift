@@ -4,11 +4,18 @@ internal import Baton
 final class ServerState: Sendable {
     private struct State {
         var routes = RouteTable()
-        var enqueued: [LoopbackServer.Reply] = []
+        var enqueued: [PreparedReply] = []
         var requests: [LoopbackServer.ReceivedRequest] = []
         var activity = LoopbackServer.Activity()
+        /// How often the activity has changed.
+        var changes = 0
         var waiters = Waiters()
         var isStopped = false
+
+        mutating func takeMetWaiters() -> [Waiters.Waiter] {
+            changes += 1
+            return waiters.takeMet(requests: activity.requests, changes: changes)
+        }
     }
 
     private let recording: LoopbackServer.Recording
@@ -29,50 +36,21 @@ final class ServerState: Sendable {
         box.withLock { $0.routes.add(method, path, bodyPolicy, responder) }
     }
 
-    func enqueue(_ reply: LoopbackServer.Reply) {
-        box.withLock { $0.enqueued.append(reply) }
+    func enqueue(_ replies: [PreparedReply]) {
+        box.withLock { $0.enqueued += replies }
     }
 
+    /// Takes the routes out, so that what their closures hold is released under no lock.
     func removeRoutes() {
-        box.withLock { state in
-            state.routes.removeAll()
-            state.enqueued = []
+        let removed = box.withLock { state in
+            defer { (state.routes, state.enqueued) = (RouteTable(), []) }
+            return (state.routes, state.enqueued)
         }
+        withExtendedLifetime(removed) {}
     }
 
     func forgetRequests() {
         box.withLock { $0.requests = [] }
-    }
-
-    // MARK: - What the loop calls
-
-    func route(_ head: RequestHead) -> (number: Int?, bodyPolicy: LoopbackServer.BodyPolicy) {
-        box.withLock { state in
-            let number = state.routes.find(method: head.method, target: head.target)
-            return (number, number.map { state.routes.bodyPolicy(of: $0) } ?? .kept)
-        }
-    }
-
-    /// Records a request and says what answers it; nil when there is nothing.
-    func receive(_ request: LoopbackServer.ReceivedRequest, route: Int?) -> RouteTable.Answer? {
-        let (answer, satisfied) = box.withLock { state -> (RouteTable.Answer?, [Waiters.Waiter]) in
-            if recording == .all { state.requests.append(request) }
-            state.activity.requests += 1
-            let satisfied = state.waiters.takeSatisfied(by: state.activity)
-            if !state.enqueued.isEmpty { return (.reply(state.enqueued.removeFirst()), satisfied) }
-            return (route.flatMap { state.routes.next(of: $0) }, satisfied)
-        }
-        for waiter in satisfied { waiter.resume() }
-        return answer
-    }
-
-    /// Notes what happened on the connections.
-    func note(_ change: (inout LoopbackServer.Activity) -> Void) {
-        let satisfied = box.withLock { state in
-            change(&state.activity)
-            return state.waiters.takeSatisfied(by: state.activity)
-        }
-        for waiter in satisfied { waiter.resume() }
     }
 
     /// Marks the server as stopped and ends every wait. Returns false when it was stopped before.
@@ -84,70 +62,70 @@ final class ServerState: Sendable {
         for waiter in waiters { waiter.resume() }
         return isFirst
     }
+}
 
-    // MARK: - Waiting
+/// What the loop calls.
+extension ServerState {
+    func route(_ head: RequestHead) -> (number: Int?, bodyPolicy: LoopbackServer.BodyPolicy) {
+        box.withLock { state in
+            let number = state.routes.find(method: head.method, target: head.target)
+            return (number, number.map { state.routes.bodyPolicy(of: $0) } ?? .kept)
+        }
+    }
 
-    func wait(for condition: @escaping @Sendable (LoopbackServer.Activity) -> Bool) async {
-        let number = box.withLock { $0.waiters.nextNumber() }
+    /// Records a request and says what answers it; nil when there is nothing.
+    func receive(_ request: LoopbackServer.ReceivedRequest, route: Int?) -> RouteTable.Answer? {
+        let (answer, waiters) = box.withLock { state -> (RouteTable.Answer?, [Waiters.Waiter]) in
+            if recording == .all { state.requests.append(request) }
+            state.activity.requests += 1
+            let waiters = state.takeMetWaiters()
+            if !state.enqueued.isEmpty { return (.reply(state.enqueued.removeFirst()), waiters) }
+            return (route.flatMap { state.routes.next(of: $0) }, waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        return answer
+    }
+
+    /// Notes what happened on the connections.
+    func note(_ change: (inout LoopbackServer.Activity) -> Void) {
+        let waiters = box.withLock { state in
+            change(&state.activity)
+            return state.takeMetWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+/// Waiting without a thread.
+extension ServerState {
+    func wait(forRequests count: Int) async {
+        await wait(for: .requests(count))
+    }
+
+    /// Waits until `condition` is true; it is called under no lock.
+    func wait(until condition: @Sendable (LoopbackServer.Activity) -> Bool) async {
+        while !Task.isCancelled {
+            let (activity, changes, isStopped) = box.withLock { ($0.activity, $0.changes, $0.isStopped) }
+            if isStopped || condition(activity) { return }
+            await wait(for: .changes(after: changes))
+        }
+    }
+
+    private func wait(for condition: Waiters.Condition) async {
+        let number = box.withLock { $0.waiters.announce() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = Waiters.Waiter(number: number, condition: condition, continuation: continuation)
-                let isOver = box.withLock { state in
-                    if state.isStopped || condition(state.activity) { return true }
-                    return !state.waiters.add(waiter)
+                let waits = box.withLock { state in
+                    let waits = state.waiters.add(
+                        waiter, requests: state.isStopped ? .max : state.activity.requests,
+                        changes: state.isStopped ? .max : state.changes)
+                    return waits
                 }
-                if isOver { waiter.resume() }
+                if !waits { waiter.resume() }
             }
         } onCancel: {
             box.withLock { $0.waiters.cancel(number) }?.resume()
         }
-    }
-}
-
-/// Those who wait for the activity of a server. Pure.
-struct Waiters {
-    struct Waiter: Sendable {
-        let number: Int
-        let condition: @Sendable (LoopbackServer.Activity) -> Bool
-        let continuation: CheckedContinuation<Void, Never>
-
-        func resume() { continuation.resume() }
-    }
-
-    private var waiting: [Waiter] = []
-    private var cancelledEarly: Set<Int> = []
-    private var pending: Set<Int> = []
-    private var lastNumber = 0
-
-    mutating func nextNumber() -> Int {
-        lastNumber += 1
-        pending.insert(lastNumber)
-        return lastNumber
-    }
-
-    /// Adds a waiter; false when it was cancelled before it came.
-    mutating func add(_ waiter: Waiter) -> Bool {
-        pending.remove(waiter.number)
-        if cancelledEarly.remove(waiter.number) != nil { return false }
-        waiting.append(waiter)
-        return true
-    }
-
-    mutating func cancel(_ number: Int) -> Waiter? {
-        if let index = waiting.firstIndex(where: { $0.number == number }) { return waiting.remove(at: index) }
-        if pending.contains(number) { cancelledEarly.insert(number) }
-        return nil
-    }
-
-    mutating func takeSatisfied(by activity: LoopbackServer.Activity) -> [Waiter] {
-        guard !waiting.isEmpty else { return [] }
-        let satisfied = waiting.filter { $0.condition(activity) }
-        if !satisfied.isEmpty { waiting.removeAll { waiter in waiter.condition(activity) } }
-        return satisfied
-    }
-
-    mutating func takeAll() -> [Waiter] {
-        defer { waiting = [] }
-        return waiting
     }
 }

@@ -19,13 +19,15 @@ enum Socket {
     /// A listener on a port of 127.0.0.1 that the system chooses.
     static func listen() throws -> (descriptor: Int32, port: Int) {
         #if canImport(Glibc)
-            let stream = Int32(SOCK_STREAM.rawValue)
+            let stream = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         #else
             let stream = SOCK_STREAM
         #endif
         let descriptor = socket(AF_INET, stream, 0)
         guard descriptor >= 0 else { throw StartError("socket") }
-        setNonBlocking(descriptor)
+        #if !canImport(Glibc)
+            setNonBlocking(descriptor)
+        #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = 0
@@ -116,6 +118,17 @@ enum Socket {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         close(descriptor)
+    }
+
+    /// What poll is asked for to be told that the peer has ended its side, where no input is wanted.
+    static var peerEnded: Int16 {
+        #if os(Linux)
+            // POLLRDHUP, which the module map does not show.
+            0x2000
+        #else
+            // POLLHUP is reported unasked there.
+            0
+        #endif
     }
 
     /// The monotonic clock in nanoseconds.

@@ -1,0 +1,237 @@
+internal import Foundation
+
+/// One trip to the transport: slot, send, reply or timeout.
+extension CallJob: TransportEvents {
+    /// Gets a slot for the request, at once or when there is one.
+    func enqueue(_ request: HTTPRequest, _ token: UInt64) {
+        let place: HostID? = state.withLock { state in
+            guard state.phase == .preparing, state.token == token else { return nil }
+            if state.hostOrigin !== request.origin {
+                state.hostOrigin = request.origin
+                state.host = engine.queue.host(for: request.origin)
+            }
+            state.current = request
+            state.phase = .waiting
+            state.ticket = nil
+            return state.host
+        }
+        guard let host = place else { return }
+        let work = Work(self, Signal(kind: Self.granted, token: token, value: host))
+        switch engine.queue.admit(work, host: host, run: run.id) {
+        case .granted: granted(token, host: host)
+        case .rejected:
+            finish(.failure(BatonError(.queueFull, "the client's queue is full").with(phase: .queue)), token)
+        case .queued(let ticket):
+            let isStale = state.withLock { state in
+                guard state.token == token, state.phase == .waiting else { return state.token != token }
+                state.ticket = ticket
+                return false
+            }
+            // Cancelled before the ticket was there to be withdrawn.
+            if isStale { _ = engine.queue.withdraw(ticket) }
+        }
+    }
+
+    /// The slot is ours, unless the call has gone on without it.
+    func granted(_ token: UInt64, host: HostID) {
+        let now = scheduler.now
+        let departure: (HTTPRequest, AttemptEvent?)? = state.withLock { state in
+            guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }
+            state.phase = .inFlight
+            state.ticket = nil
+            let timeout = state.original?.options.timeout ?? settings.timeout
+            state.deadline = now.advanced(by: timeout)
+            armTimer(&state)
+            return (request, attemptEvent(state, at: now))
+        }
+        guard let (request, event) = departure else { return engine.queue.release(host) }
+        if let event { run.events?.append(.attemptStarted(event)) }
+        let transmission = engine.transport.send(request, to: TransportReceiver(self, token: token))
+        let isAbandoned = state.withLock { state in
+            if state.token == token, state.phase == .inFlight {
+                state.transmission = transmission
+                return false
+            }
+            // Given up while it was being sent: whoever did so had nothing to cancel yet.
+            return state.orphans.contains { $0.token == token }
+        }
+        if isAbandoned { transmission.cancel() }
+    }
+
+    /// The timer stands at the earliest deadline since it was set; when it fires early, it is set anew.
+    private func armTimer(_ state: inout State) {
+        if let timer = state.timer {
+            guard state.deadline < state.timerInstant else { return }
+            scheduler.cancel(timer)
+        }
+        state.timerInstant = state.deadline
+        state.timer = scheduler.schedule(self, Signal(kind: Self.timer), at: state.deadline)
+    }
+
+    func timerFired() {
+        let now = scheduler.now
+        let late: (State, token: UInt64)? = state.withLock { state in
+            state.timer = nil
+            guard state.phase == .inFlight else { return nil }
+            guard state.deadline <= now else {
+                armTimer(&state)
+                return nil
+            }
+            let old = state
+            abandon(&state)
+            return (old, state.token)
+        }
+        guard case (let old, let token)? = late else { return }
+        old.transmission?.cancel()
+        let timeout = old.original?.options.timeout ?? settings.timeout
+        let error = BatonError(.timedOut, "no complete response within \(timeout)")
+            .with(phase: old.head == nil ? .send : .receive)
+        if let event = attemptEvent(old, at: now) { run.events?.append(.attemptEnded(event, .failure(error))) }
+        conclude(.failure(error), token)
+    }
+
+    /// Gives up the exchange in flight. The transport has a second to end it; until then it keeps the slot.
+    func abandon(_ state: inout State) {
+        let forfeit = scheduler.schedule(
+            self, Signal(kind: Self.forfeit, token: state.token), at: scheduler.now.advanced(by: .seconds(1)))
+        state.orphans.append(
+            Orphan(
+                token: state.token, host: state.host, forfeit: forfeit,
+                event: attemptEvent(state, at: scheduler.now)))
+        state.token &+= 1
+        state.transmission = nil
+        state.head = nil
+        state.body = Data()
+        state.phase = .preparing
+    }
+
+    func forfeit(_ token: UInt64) {
+        guard let orphan = takeOrphan(token) else { return }
+        if let event = orphan.event { run.events?.append(.slotForfeited(event)) }
+        engine.queue.release(orphan.host)
+    }
+
+    private func takeOrphan(_ token: UInt64) -> Orphan? {
+        state.withLock { state in
+            state.orphans.firstIndex { $0.token == token }.map { state.orphans.remove(at: $0) }
+        }
+    }
+
+    // MARK: What the transport says
+
+    func receiveHead(_ head: HTTPResponseHead, token: UInt64) {
+        state.withLock { state in
+            guard state.token == token, state.phase == .inFlight else { return }
+            state.head = head
+        }
+    }
+
+    func receiveChunk(_ bytes: Data, token: UInt64) -> Demand {
+        let isTooLarge = state.withLock { state in
+            guard state.token == token, state.phase == .inFlight else { return false }
+            if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
+            return state.body.count > Self.largestBody
+        }
+        if isTooLarge { refuse(token) }
+        return .more
+    }
+
+    func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {}
+
+    func receiveEnd(_ metrics: TransportMetrics?, token: UInt64) {
+        land(token) { state in
+            guard let head = state.head else {
+                return .failure(
+                    BatonError(.invalidResponse, "the transport ended the exchange without a response")
+                        .with(phase: .receive))
+            }
+            var response = HTTPResponse(head: head, body: state.body)
+            if let metrics { response.metrics = metrics }
+            return .success(response)
+        }
+    }
+
+    func receiveResponse(_ response: HTTPResponse, token: UInt64) {
+        land(token) { _ in .success(response) }
+    }
+
+    func receiveFailure(_ error: BatonError, token: UInt64) {
+        land(token) { state in
+            .failure(error.with(phase: state.head == nil ? .send : .receive))
+        }
+    }
+
+    /// The most bytes of a response that are kept in memory.
+    private static let largestBody = 256 << 20
+
+    private func refuse(_ token: UInt64) {
+        let refused: (State, token: UInt64)? = state.withLock { state in
+            guard state.token == token, state.phase == .inFlight else { return nil }
+            let old = state
+            abandon(&state)
+            return (old, state.token)
+        }
+        guard case (let old, let token)? = refused else { return }
+        old.transmission?.cancel()
+        let error = BatonError(
+            .responseTooLarge, "the response is larger than \(Self.largestBody) bytes: download it to a file")
+        conclude(.failure(error.with(phase: .receive)), token)
+    }
+
+    /// Takes the end of an exchange: the first one for the token that is in flight counts.
+    private func land(_ token: UInt64, _ reply: (inout State) -> Result<HTTPResponse, BatonError>) {
+        let isCurrent = state.withLock { state in
+            guard state.token == token, state.phase == .inFlight else { return false }
+            state.reply = reply(&state)
+            state.phase = .landed
+            state.transmission = nil
+            if state.head != nil {
+                state.head = nil
+                state.body = Data()
+            }
+            return true
+        }
+        if isCurrent { return scheduler.post(self, Signal(kind: Self.landed, token: token)) }
+        // An exchange that was given up gives its slot back now; anything else comes too late or twice.
+        guard let orphan = takeOrphan(token) else { return }
+        scheduler.cancel(orphan.forfeit)
+        engine.queue.release(orphan.host)
+    }
+
+    /// Looks at the reply, after the slot has gone back.
+    func settle(_ token: UInt64) {
+        let landed: (Result<HTTPResponse, BatonError>, HostID, AttemptEvent?, token: UInt64)? = state.withLock {
+            state in
+            guard state.phase == .landed, state.token == token, let reply = state.reply else { return nil }
+            state.reply = nil
+            state.token &+= 1
+            state.phase = .preparing
+            return (reply, state.host, run.events == nil ? nil : attemptEvent(state, at: scheduler.now), state.token)
+        }
+        guard case (let reply, let host, let event, let token)? = landed else { return }
+        engine.queue.release(host)
+        let result = validated(reply)
+        if let event { run.events?.append(.attemptEnded(event, result)) }
+        conclude(result, token)
+    }
+
+    /// Judges the response: the innermost layer, so that interceptors and retries see what it refuses.
+    private func validated(_ reply: Result<HTTPResponse, BatonError>) -> Result<HTTPResponse, BatonError> {
+        guard case .success(let response) = reply, !(200..<300).contains(response.status) else { return reply }
+        return .failure(
+            BatonError(.unacceptableStatus, "the server answered \(response.status)", response: response)
+                .with(phase: .validate))
+    }
+
+    // MARK: Events
+
+    func attemptEvent(at now: Instant) -> AttemptEvent? {
+        run.events == nil ? nil : state.withLock { attemptEvent($0, at: now) }
+    }
+
+    func attemptEvent(_ state: State, at now: Instant) -> AttemptEvent? {
+        guard run.events != nil, let request = state.current ?? state.original?.request else { return nil }
+        return AttemptEvent(
+            run: run.id, call: state.number, attempt: max(1, state.attempt), request: request, instant: now)
+    }
+}

@@ -1,0 +1,127 @@
+/// The way through interceptors, which is a Swift task; requests without any never see one.
+extension CallJob {
+    /// Runs the interceptors; the last one hands on to a call with fewer layers.
+    func intercept(_ request: HTTPRequest, with interceptors: [any Interceptor], below: Layers, _ token: UInt64) {
+        let begun: AttemptContext? = state.withLock { state in
+            guard state.phase == .preparing, state.token == token else { return nil }
+            state.phase = .intercepting
+            return AttemptContext(
+                run: run.id, call: state.number, attempt: max(1, state.attempt), scheduler: scheduler)
+        }
+        guard let context = begun else { return }
+        let first = LockBox(true)
+        let innermost = Next { [self] request in
+            let isFirst = first.withLock { first in
+                defer { first = false }
+                return first
+            }
+            return await send(request, below: below, token: token, isFirst: isFirst)
+        }
+        let onion = interceptors.reversed().reduce(innermost) { next, interceptor in
+            Next { request in
+                do {
+                    return .success(try await interceptor.intercept(request, context: context, next: next))
+                } catch {
+                    return .failure(
+                        BatonError.wrapping(error, as: .interceptorFailed, "an interceptor threw an error")
+                            .with(phase: .intercept))
+                }
+            }
+        }
+        let task = scheduler.startTask("an interceptor") { [self] in
+            do throws(BatonError) {
+                intercepted(.success(try await onion(request)), token: token, below: below)
+            } catch {
+                intercepted(.failure(error), token: token, below: below)
+            }
+        }
+        let isStale = state.withLock { state in
+            guard state.token == token, state.phase == .intercepting else { return true }
+            state.task = task
+            return false
+        }
+        if isStale { task.cancel() }
+    }
+
+    private func intercepted(_ result: Result<HTTPResponse, BatonError>, token: UInt64, below: Layers) {
+        let next: UInt64? = state.withLock { state in
+            guard state.token == token, state.phase == .intercepting else { return nil }
+            state.phase = .preparing
+            state.token &+= 1
+            state.task = nil
+            state.children = []
+            return state.token
+        }
+        guard let next else { return }
+        if below == .attempts { finish(result, next) } else { conclude(result, next) }
+    }
+
+    /// Sends what came through the interceptors, and waits for its end without holding a thread.
+    private func send(
+        _ request: HTTPRequest, below: Layers, token: UInt64, isFirst: Bool
+    ) async -> Result<HTTPResponse, BatonError> {
+        let child = CallJob(run: run)
+        let prepared: Result<(CallDescription, attempt: Int), BatonError> = state.withLock { state in
+            guard state.token == token, state.phase == .intercepting, !state.isCancelled,
+                let original = state.original
+            else { return .failure(Self.cancelled) }
+            if !isFirst {
+                let limit = (original.options.retry ?? settings.retry).attempts
+                guard state.attempt < limit else {
+                    return .failure(
+                        BatonError(
+                            .attemptsExhausted,
+                            "an interceptor asked for another attempt after the last of \(limit)"
+                        ).with(phase: .intercept))
+                }
+                guard original.request.body.isReplayable else {
+                    return .failure(
+                        BatonError(
+                            .notReplayable, "an interceptor asked for another attempt of a body that can be sent once"))
+                }
+                if below == .exchange { state.attempt += 1 }
+            }
+            state.children.append(child)
+            return .success((original.with(request), state.attempt))
+        }
+        switch prepared {
+        case .failure(let error): return .failure(error)
+        case .success((let description, let attempt)):
+            if let fault = request.fault {
+                return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
+            }
+            let (result, attempts) = await scheduler.waiting {
+                await withCheckedContinuation { continuation in
+                    child.start(
+                        description, layers: below, attempt: attempt, owner: Waiter(continuation), lane: 0)
+                }
+            }
+            child.retire()
+            state.withLock { state in
+                guard state.token == token else { return }
+                state.children.removeAll { $0 === child }
+                if below == .attempts { state.attempt = max(state.attempt, attempts) }
+            }
+            return result
+        }
+    }
+
+    private typealias Ending = (Result<HTTPResponse, BatonError>, attempts: Int)
+
+    /// An interceptor that waits for its exchange.
+    private final class Waiter: CallOwner {
+        private let continuation: CheckedContinuation<Ending, Never>
+
+        init(_ continuation: CheckedContinuation<Ending, Never>) {
+            self.continuation = continuation
+        }
+
+        func callEnded(
+            _ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int
+        ) {
+            continuation.resume(returning: (result, attempts))
+        }
+
+        func callPath(lane: Int) -> String { "" }
+    }
+}

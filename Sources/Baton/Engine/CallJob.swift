@@ -1,0 +1,269 @@
+internal import Foundation
+
+/// One request on its way: its attempts, the interceptors around them, and the exchange that is in flight.
+///
+/// Replies, timeouts and cancellations come from anywhere and at any time. Each takes the one lock, compares phase and
+/// token, and the first one that fits decides; it acts after unlocking. The token changes with every exchange, so what
+/// comes late finds nothing to change. A lane of a batch and a chain use one call again and again.
+final class CallJob: Job {
+    enum Phase {
+        case idle, preparing, intercepting, waiting, inFlight, landed, backingOff
+    }
+
+    /// How much of the way is this call's own: interceptors hand on to a call with fewer layers.
+    enum Layers {
+        /// The whole way: call interceptors, retries, attempt interceptors, exchange.
+        case all
+        /// Retries, attempt interceptors, exchange.
+        case attempts
+        /// One exchange.
+        case exchange
+    }
+
+    struct State {
+        var phase = Phase.idle
+        var token: UInt64 = 0
+        var number: UInt64 = 0
+        var owner: (any CallOwner)?
+        var lane = 0
+        var layers = Layers.all
+        var original: CallDescription?
+        /// Attempts that were begun, including those that an interceptor asked for.
+        var attempt = 0
+        /// What travels: the original as the adapters changed it.
+        var current: HTTPRequest?
+        var host: HostID = 0
+        var hostOrigin: HTTPOrigin?
+        var ticket: Ticket?
+        var transmission: (any Transmission)?
+        var head: HTTPResponseHead?
+        var body = Data()
+        var reply: Result<HTTPResponse, BatonError>?
+        /// When the attempt in flight is out of time.
+        var deadline = Instant.distantFuture
+        /// The timer that looks at `deadline`; it is set early rather than moved with every exchange.
+        var timer: TimerHandle?
+        var timerInstant = Instant.distantFuture
+        var backoff: TimerHandle?
+        var task: Task<Void, Never>?
+        /// Exchanges that an interceptor has under way.
+        var children: [CallJob] = []
+        /// Exchanges that were given up while the transport had them: they keep their slots for a while.
+        var orphans: [Orphan] = []
+        var isCancelled = false
+    }
+
+    struct Orphan {
+        var token: UInt64
+        var host: HostID
+        var forfeit: TimerHandle
+        var event: AttemptEvent?
+    }
+
+    let run: RunCore
+    let state = LockBox(State())
+
+    let engine: Engine
+    let settings: Settings
+    let scheduler: any Scheduler
+
+    init(run: RunCore) {
+        self.run = run
+        engine = run.engine
+        settings = run.settings
+        scheduler = run.engine.scheduler
+    }
+
+    // MARK: Beginning
+
+    /// Begins a request. The call must be idle.
+    func start(
+        _ original: CallDescription, layers: Layers = .all, attempt: Int = 0, owner: any CallOwner, lane: Int
+    ) {
+        let number = run.events == nil && settings.attemptInterceptors.isEmpty ? 0 : Numbering.next()
+        let token = state.withLock { state in
+            state.phase = .preparing
+            state.token &+= 1
+            state.number = number
+            state.owner = owner
+            state.lane = lane
+            state.layers = layers
+            state.original = original
+            state.attempt = attempt
+            state.isCancelled = false
+            return state.token
+        }
+        if layers == .all, !settings.callInterceptors.isEmpty {
+            intercept(original.request, with: settings.callInterceptors, below: .attempts, token)
+        } else {
+            beginAttempt(token)
+        }
+    }
+
+    /// Builds the next attempt from the original request.
+    func beginAttempt(_ token: UInt64) {
+        let begun: (HTTPRequest, AttemptContext, layers: Layers)? = state.withLock { state in
+            guard let original = state.original, state.phase == .preparing, state.token == token else { return nil }
+            if state.layers != .exchange { state.attempt += 1 }
+            let context = AttemptContext(
+                run: run.id, call: state.number, attempt: state.attempt, scheduler: scheduler)
+            return (original.request, context, state.layers)
+        }
+        guard case (var request, let context, let layers)? = begun else { return }
+        if layers == .exchange || settings.attemptInterceptors.isEmpty { return enqueue(request, token) }
+        guard let adapters = settings.adapters else {
+            return intercept(request, with: settings.attemptInterceptors, below: .exchange, token)
+        }
+        do {
+            for adapter in adapters { try adapter.adapt(&request, context: context) }
+            if let fault = request.fault { throw fault }
+            enqueue(request, token)
+        } catch {
+            let error = BatonError.wrapping(error, as: .interceptorFailed, "an adapter threw an error")
+            finish(.failure(error.with(phase: .intercept)), token)
+        }
+    }
+
+    // MARK: Signals
+
+    static let granted: UInt8 = 10
+    static let landed: UInt8 = 11
+    static let timer: UInt8 = 12
+    static let retry: UInt8 = 13
+    static let forfeit: UInt8 = 14
+
+    func run(_ signal: Signal) {
+        switch signal.kind {
+        case Self.granted: granted(signal.token, host: signal.value)
+        case Self.landed: settle(signal.token)
+        case Self.timer: timerFired()
+        case Self.retry: retryNow(signal.token)
+        case Self.forfeit: forfeit(signal.token)
+        case Signal.cancel.kind: cancel()
+        default: break
+        }
+    }
+
+    // MARK: Between attempts
+
+    /// The attempt is over: the call is too, unless the policy wants another one.
+    func conclude(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
+        guard case .failure(let error) = result else { return finish(result, token) }
+        let facts: (CallDescription, attempt: Int)? = state.withLock { state in
+            guard state.layers != .exchange, !state.isCancelled, let original = state.original else { return nil }
+            return (original, state.attempt)
+        }
+        guard let (original, attempt) = facts else { return finish(result, token) }
+        let policy = original.options.retry ?? settings.retry
+        guard
+            let wait = policy.wait(
+                after: error, attempt: attempt, request: original.request, random: scheduler.random)
+        else { return finish(result, token) }
+        backOff(for: wait, because: error, token)
+    }
+
+    private func backOff(for wait: Duration, because error: BatonError, _ token: UInt64) {
+        let now = scheduler.now
+        // Told before the timer is set, so that the next attempt is not told first.
+        if let event = attemptEvent(at: now) {
+            run.events?.append(.retryScheduled(event, after: wait, because: error))
+        }
+        state.withLock { state in
+            guard state.token == token, !state.isCancelled else { return }
+            state.phase = .backingOff
+            state.backoff = scheduler.schedule(
+                self, Signal(kind: Self.retry, token: token), at: now.advanced(by: wait))
+        }
+    }
+
+    private func retryNow(_ token: UInt64) {
+        let isDue = state.withLock { state in
+            guard state.phase == .backingOff, state.token == token else { return false }
+            state.phase = .preparing
+            state.backoff = nil
+            return true
+        }
+        if isDue { beginAttempt(token) }
+    }
+
+    // MARK: Ending
+
+    static var cancelled: BatonError { BatonError(.cancelled, "the run was cancelled") }
+
+    /// Ends the call, once, and tells its owner. The token says that nobody else did meanwhile.
+    func finish(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
+        let ending: Ending? = state.withLock { state in
+            guard state.phase != .idle, state.token == token, let owner = state.owner else { return nil }
+            let ending = Ending(
+                owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task)
+            state.phase = .idle
+            state.token &+= 1
+            state.owner = nil
+            state.original = nil
+            state.current = nil
+            state.ticket = nil
+            state.transmission = nil
+            state.reply = nil
+            state.backoff = nil
+            state.task = nil
+            if !state.children.isEmpty { state.children = [] }
+            state.deadline = .distantFuture
+            return ending
+        }
+        guard let ending else { return }
+        let explained = result.mapError { error in
+            error.with(
+                path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
+                request: ending.original?.request.summary)
+        }
+        ending.owner.callEnded(self, explained, attempts: ending.attempts, lane: ending.lane)
+    }
+
+    /// What a call leaves behind; released outside the lock.
+    private struct Ending {
+        var owner: any CallOwner
+        var lane: Int
+        var attempts: Int
+        var original: CallDescription?
+        var task: Task<Void, Never>?
+    }
+
+    /// The call will not be used again: its timer goes.
+    func retire() {
+        let timer = state.withLock { state in
+            defer { state.timer = nil }
+            return state.timer
+        }
+        if let timer { scheduler.cancel(timer) }
+    }
+
+    /// Stops whatever is going on; safe at any time.
+    func cancel() {
+        let stopped: (State, token: UInt64)? = state.withLock { state in
+            guard state.phase != .idle, !state.isCancelled else { return nil }
+            state.isCancelled = true
+            let old = state
+            if state.phase == .inFlight { abandon(&state) }
+            return (old, state.token)
+        }
+        guard case (let old, let token)? = stopped else { return }
+        switch old.phase {
+        case .waiting:
+            // Where there is no ticket yet, whoever brings it finds the call ended and takes it back. Where the slot
+            // was granted meanwhile, the signal that says so gives it back.
+            if let ticket = old.ticket { _ = engine.queue.withdraw(ticket) }
+        case .inFlight: old.transmission?.cancel()
+        case .backingOff: old.backoff.map(scheduler.cancel)
+        case .intercepting:
+            old.task?.cancel()
+            for child in old.children { scheduler.post(child, .cancel) }
+        case .idle, .preparing, .landed: break
+        }
+        // A reply that has landed gives its slot back by itself; it is not looked at any more.
+        if old.phase == .landed { engine.queue.release(old.host) }
+        if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
+            run.events?.append(.attemptEnded(event, .failure(Self.cancelled)))
+        }
+        finish(.failure(Self.cancelled), token)
+    }
+}

@@ -1,0 +1,75 @@
+/// The front door: sends requests, chains and batches as its configuration says.
+///
+/// ```swift
+/// let client = Client(baseURL: "https://api.example.com")
+/// let user = try await client.run(Call("/users/7", as: User.self))
+/// ```
+/// A client is immutable and may be used from anywhere. What is wrong with its configuration is reported by each run.
+/// Runs that are under way finish also when their client is released.
+public final class Client: Sendable {
+    public let configuration: Configuration
+    package let engine: Engine
+    let settings: Settings
+
+    /// A client with a configuration of its own.
+    public convenience init(configuration: Configuration) {
+        self.init(configuration: configuration, scheduler: LiveScheduler.shared)
+    }
+
+    /// A client for a base URL; `configure` changes what differs from the defaults of ``Configuration``.
+    ///
+    /// - Parameters:
+    ///   - baseURL: scheme, host and what stands before every path, as in `https://api.example.com/v1`. Nil: requests
+    ///     write their URLs out.
+    ///   - transport: what carries the requests. Default: `CurlTransport` on Linux, `URLSessionTransport` elsewhere.
+    ///   - retry: default: `RetryPolicy()`.
+    public convenience init(
+        baseURL: String? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = RetryPolicy(),
+        interceptors: [any Interceptor] = [], observers: [any EventObserver] = [],
+        configure: (inout Configuration) -> Void = { _ in }
+    ) {
+        var configuration = Configuration()
+        configuration.baseURL = baseURL
+        configuration.transport = transport
+        configuration.retry = retry
+        configuration.interceptors = interceptors
+        configuration.observers = observers
+        configure(&configuration)
+        self.init(configuration: configuration)
+    }
+
+    /// A client on a scheduler of the caller's.
+    package init(configuration: Configuration, scheduler: any Scheduler) {
+        self.configuration = configuration
+        settings = Settings(configuration)
+        engine = Engine(
+            transport: configuration.transport ?? DefaultTransport.make(), scheduler: scheduler,
+            limit: max(1, configuration.maxConcurrency))
+    }
+}
+
+extension Client {
+    /// How a client works. Each field has a default that serves.
+    public struct Configuration: Sendable {
+        /// Scheme, host and what stands before every path. Default: none; requests then write their URLs out.
+        public var baseURL: String?
+        /// What carries the requests; nil, the default: `CurlTransport` on Linux, `URLSessionTransport` elsewhere.
+        public var transport: (any Transport)?
+        /// Fields of every request, unless it sets them itself. Default: none.
+        public var fields: HTTPFields = [:]
+        /// How long one attempt may take, from the moment it has its slot. Default: 60 s.
+        public var timeout: Duration = .seconds(60)
+        /// How many requests are in flight at once, at least 1. Default: 64.
+        public var maxConcurrency = 64
+        /// Whether and when failed requests are sent again.
+        public var retry = RetryPolicy()
+        /// What stands around requests, in the order in which it sees them. Default: nothing.
+        public var interceptors: [any Interceptor] = []
+        /// What is told of events. Default: nothing.
+        public var observers: [any EventObserver] = []
+        /// What encodes and decodes bodies.
+        public var coding = BodyCoding()
+
+        public init() {}
+    }
+}

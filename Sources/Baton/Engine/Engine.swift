@@ -1,0 +1,72 @@
+/// What the clients of one family share: transport, queue, scheduler, and the runs that are under way.
+package final class Engine: Sendable {
+    package let scheduler: any Scheduler
+    package let transport: any Transport
+    package let queue: RequestQueue
+    private let runs = LockBox<[UInt64: RunCore]>([:])
+
+    package init(transport: any Transport, scheduler: any Scheduler, limit: Int) {
+        self.transport = transport
+        self.scheduler = scheduler
+        queue = RequestQueue(limit: limit, scheduler: scheduler)
+        (transport as? any ScheduledTransport)?.attach(to: scheduler)
+    }
+
+    func add(_ run: RunCore) { runs.withLock { $0[run.id] = run } }
+
+    func remove(_ run: RunCore) {
+        let removed = runs.withLock { $0.removeValue(forKey: run.id) }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// The runs that are not over.
+    package var activeRuns: [RunCore] { runs.withLock { Array($0.values) } }
+}
+
+/// A client's configuration as its runs use it: checked once, and taken as it was when they began.
+final class Settings: Sendable {
+    let context: _PlanContext
+    let timeout: Duration
+    let retry: RetryPolicy
+    let observers: [any EventObserver]
+    let callInterceptors: [any Interceptor]
+    /// Those that stand around each attempt; all of them adapters, or run as tasks.
+    let attemptInterceptors: [any Interceptor]
+    let adapters: [any RequestAdapter]?
+    /// What is wrong with the configuration; nothing runs when there is such a fault.
+    let fault: BatonError?
+
+    init(_ configuration: Client.Configuration) {
+        timeout = configuration.timeout
+        retry = configuration.retry
+        observers = configuration.observers
+        callInterceptors = configuration.interceptors.filter { $0.placement == .call }
+        attemptInterceptors = configuration.interceptors.filter { $0.placement == .attempt }
+        let adapters = attemptInterceptors.compactMap { $0 as? any RequestAdapter }
+        self.adapters = adapters.count == attemptInterceptors.count ? adapters : nil
+
+        var fault = Self.fault(of: configuration)
+        var base: HTTPOrigin?
+        if let text = configuration.baseURL {
+            do {
+                base = try HTTPOrigin(base: text)
+            } catch {
+                fault = fault ?? BatonError(.invalidRequest, "the \(error.part) \(error.reason)")
+            }
+        }
+        context = _PlanContext(base: base, fields: configuration.fields, coding: configuration.coding)
+        self.fault = fault
+    }
+
+    private static func fault(of configuration: Client.Configuration) -> BatonError? {
+        let text: String?
+        if configuration.maxConcurrency < 1 {
+            text = "maxConcurrency is \(configuration.maxConcurrency): at least 1 request must be allowed at once"
+        } else if configuration.timeout <= .zero {
+            text = "the timeout is \(configuration.timeout): it must be longer than nothing"
+        } else {
+            text = configuration.retry.fault
+        }
+        return text.map { BatonError(.invalidConfiguration, $0) }
+    }
+}

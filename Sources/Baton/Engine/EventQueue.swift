@@ -1,0 +1,55 @@
+/// The events of one run on their way to its observers: in order, one at a time, on worker threads.
+final class EventQueue: Job {
+    private struct State {
+        var events: [Event] = []
+        var isDelivering = false
+        var completion: (@Sendable () -> Void)?
+    }
+
+    private let observers: [any EventObserver]
+    private let scheduler: any Scheduler
+    private let state = LockBox(State())
+
+    init(_ observers: [any EventObserver], _ scheduler: any Scheduler) {
+        self.observers = observers
+        self.scheduler = scheduler
+    }
+
+    func append(_ event: Event) {
+        let begins = state.withLock { state in
+            state.events.append(event)
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        if begins { scheduler.execute(self, .resume) }
+    }
+
+    /// Calls `completion` when every event was delivered.
+    func finish(_ completion: @escaping @Sendable () -> Void) {
+        let begins = state.withLock { state in
+            state.completion = completion
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        if begins { scheduler.execute(self, .resume) }
+    }
+
+    func run(_ signal: Signal) {
+        let (events, completion): ([Event], (@Sendable () -> Void)?) = state.withLock { state in
+            var events: [Event] = []
+            swap(&events, &state.events)
+            guard events.isEmpty else { return (events, nil) }
+            state.isDelivering = false
+            let completion = state.completion
+            state.completion = nil
+            return (events, completion)
+        }
+        for event in events {
+            UserCode.call(scheduler) {
+                for observer in observers { observer.observe(event) }
+            }
+        }
+        if !events.isEmpty { return scheduler.execute(self, .resume) }
+        completion?()
+    }
+}

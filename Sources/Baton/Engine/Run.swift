@@ -1,0 +1,49 @@
+/// The handle of a plan that was started.
+///
+/// Dropping it does nothing: the run goes on and its completion is called.
+public struct Run<Output: Sendable>: Sendable {
+    package let core: RunCore
+
+    package init(_ core: RunCore) {
+        self.core = core
+    }
+
+    /// The run's number, unique in the process; events name it.
+    public var id: UInt64 { core.id }
+
+    /// What the plan yields, as soon as it is there. Any number of callers may wait. Cancelling a task that waits does
+    /// not cancel the run.
+    public var value: Output {
+        get async throws(BatonError) { try Self.typed(await core.result) }
+    }
+
+    /// Stops the run: nothing more is sent, waits end, and it completes as cancelled. Safe at any time, and often.
+    public func cancel() {
+        core.cancel()
+    }
+
+    /// How far the run is, each time that changes; it ends with the run. A slow reader sees the newest only.
+    public var progress: AsyncStream<RunProgress> { core.progress }
+
+    static func typed(_ result: Result<any Sendable, BatonError>) throws(BatonError) -> Output {
+        try Self.result(result).get()
+    }
+
+    static func result(_ result: Result<any Sendable, BatonError>) -> Result<Output, BatonError> {
+        result.flatMap { value in
+            guard let value = Erased.value(value, as: Output.self) else {
+                return .failure(BatonError(.deriveFailed, "the plan yielded no \(Output.self)"))
+            }
+            return .success(value)
+        }
+    }
+}
+
+/// How far a run is.
+public struct RunProgress: Sendable, Hashable {
+    /// The counts of the batch that is under way; nil outside batches. Of nested batches, the outermost counts.
+    public var batch: BatchProgress?
+
+    /// The share that is done, 0 to 1; nil when it is not known.
+    public var fraction: Double? { batch?.fraction }
+}

@@ -1,0 +1,17 @@
+/// Is told what happens while a client works; it changes nothing.
+///
+/// **Use** one by giving it to a client. **Implement** `observe` for what you want to know:
+///
+/// ```swift
+/// struct PrintRetries: EventObserver {
+///     func observe(_ event: Event) {
+///         if case .retryScheduled(let attempt, let wait, _) = event { print(attempt.request.path, wait) }
+///     }
+/// }
+/// ```
+/// The events of one run come in their order, one at a time, on worker threads; events of different runs may come at
+/// the same time. A run completes after its observers were told everything about it. An observer may block; it then
+/// holds up the run that it observes and no other.
+public protocol EventObserver: Sendable {
+    func observe(_ event: Event)
+}

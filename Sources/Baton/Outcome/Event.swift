@@ -1,0 +1,50 @@
+/// Something that happened while a client worked, as its observers are told it.
+public enum Event: Sendable {
+    /// A plan was started.
+    case runStarted(RunEvent)
+    /// A run is over; the error is nil when it succeeded.
+    case runEnded(RunEvent, error: BatonError?)
+    /// An attempt got its slot and goes to the transport.
+    case attemptStarted(AttemptEvent)
+    /// An attempt is over: a response that was accepted, or an error that may hold one.
+    case attemptEnded(AttemptEvent, Result<HTTPResponse, BatonError>)
+    /// The request will be sent again after a wait.
+    case retryScheduled(AttemptEvent, after: Duration, because: BatonError)
+    /// The transport did not end an exchange within a second of its cancellation, so its slot was taken back.
+    case slotForfeited(AttemptEvent)
+}
+
+/// A run, as events name it.
+public struct RunEvent: Sendable {
+    /// The run's number, unique in the process.
+    public let run: UInt64
+    /// When it happened, on the client's time line.
+    public let instant: Instant
+
+    package init(run: UInt64, instant: Instant) {
+        self.run = run
+        self.instant = instant
+    }
+}
+
+/// An attempt, as events name it.
+public struct AttemptEvent: Sendable {
+    /// The number of the run it belongs to.
+    public let run: UInt64
+    /// The number of the request within the process; attempts of one request share it.
+    public let call: UInt64
+    /// 1 for the first attempt.
+    public let attempt: Int
+    /// The request as it was sent.
+    public let request: HTTPRequest
+    /// When it happened, on the client's time line.
+    public let instant: Instant
+
+    package init(run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, instant: Instant) {
+        self.run = run
+        self.call = call
+        self.attempt = attempt
+        self.request = request
+        self.instant = instant
+    }
+}

@@ -1,0 +1,63 @@
+/// Whether and when a request that failed is sent again.
+///
+/// ```swift
+/// Client(baseURL: "…", retry: .none)
+/// Client(baseURL: "…", retry: RetryPolicy(attempts: 5, backoff: .constant(.seconds(1))))
+/// ```
+/// Only what is likely to help is tried: failures of the network and a few statuses, for methods that are
+/// idempotent (RFC 9110, 9.2.2), with bodies that can be sent again. A cancelled request is never sent again.
+public struct RetryPolicy: Sendable {
+    /// Which requests may be sent again as far as their method goes.
+    public enum Methods: Sendable {
+        /// Those that RFC 9110 calls idempotent: GET, HEAD, OPTIONS, TRACE, PUT, DELETE.
+        case idempotent
+        /// All of them: the server is known to cope with a POST that comes twice.
+        case all
+    }
+
+    /// How often a request is sent at most, the first time included. Default 3; less than 1 is refused.
+    public var attempts: Int
+    /// The waits between attempts. Default: full jitter over 100 ms, doubling, at most 20 s.
+    public var backoff: Backoff
+    /// Default: the idempotent ones.
+    public var methods: Methods
+    /// Statuses that are worth another attempt. Default: 408, 429, 500, 502, 503, 504.
+    public var statuses: Set<Int>
+    /// The longest `Retry-After` that is waited for, default 60 s; a longer one fails the request at once.
+    public var longestRetryAfter: Duration
+
+    public init(
+        attempts: Int = 3, backoff: Backoff = .exponential(), methods: Methods = .idempotent,
+        statuses: Set<Int> = [408, 429, 500, 502, 503, 504], longestRetryAfter: Duration = .seconds(60)
+    ) {
+        self.attempts = attempts
+        self.backoff = backoff
+        self.methods = methods
+        self.statuses = statuses
+        self.longestRetryAfter = longestRetryAfter
+    }
+
+    /// One attempt, no retries.
+    public static let none = RetryPolicy(attempts: 1)
+
+    /// What is wrong with the values; nil when nothing is.
+    package var fault: String? {
+        attempts < 1
+            ? "a retry policy's attempts are \(attempts): the first one counts, so they start at 1" : backoff.fault
+    }
+
+    /// Whether `error`, after `attempt` attempts, is worth another one as far as the policy goes; the wait follows.
+    package func wait(
+        after error: BatonError, attempt: Int, request: HTTPRequest, random: () -> UInt64
+    ) -> Duration? {
+        guard attempt < attempts, !error.isCancelled, isRetryable(error) else { return nil }
+        guard methods == .all || request.method.isIdempotent, request.body.isReplayable else { return nil }
+        return backoff.wait(after: attempt, random: random())
+    }
+
+    private func isRetryable(_ error: BatonError) -> Bool {
+        if error.code.isTransient { return true }
+        guard error.code == .unacceptableStatus, let status = error.response?.status else { return false }
+        return statuses.contains(status)
+    }
+}

@@ -1,0 +1,129 @@
+/// A request that is ready to be sent: the immutable original of all of its attempts.
+///
+/// It is passed from hand to hand all the way, so it is one reference.
+@usableFromInline
+package final class CallDescription: Sendable {
+    package let request: HTTPRequest
+    package let output: any Response.Type
+    package let options: RequestOptions
+
+    package init(request: HTTPRequest, output: any Response.Type, options: RequestOptions) {
+        self.request = request
+        self.output = output
+        self.options = options
+    }
+
+    /// The same call with the request as interceptors changed it.
+    package func with(_ request: HTTPRequest) -> CallDescription {
+        CallDescription(request: request, output: output, options: options)
+    }
+}
+
+/// What a client contributes to every request that is built for it.
+public final class _PlanContext: Sendable {
+    package let base: HTTPOrigin?
+    package let fields: HTTPFields
+    package let coding: BodyCoding
+
+    package init(base: HTTPOrigin?, fields: HTTPFields, coding: BodyCoding) {
+        self.base = base
+        self.fields = fields
+        self.coding = coding
+    }
+}
+
+extension CallDescription {
+    /// Builds the request. Whatever may not be sent is refused here, before anything is.
+    package convenience init<R: Request>(_ source: R, in context: _PlanContext) throws(BatonError) {
+        let method = source.method
+        var request: HTTPRequest
+        do {
+            let (origin, target) = try Self.place(source, in: context)
+            var fields = context.fields
+            fields.merge(source.fields)
+            request = HTTPRequest(method: method, origin: origin, target: target, fields: fields)
+        } catch {
+            throw BatonError(.invalidRequest, "\(error.part) \(error.reason)").with(
+                phase: .encode, request: method.rawValue)
+        }
+        request.requestType = R.self
+        let body = source.body
+        if !body.isNone { try Self.add(body, to: &request, using: context.coding) }
+        if let fault = request.fault {
+            throw BatonError(.invalidRequest, "\(fault.part) \(fault.reason)")
+                .with(phase: .encode, request: request.summary)
+        }
+        self.init(request: request, output: R.Output.self, options: source.options)
+    }
+
+    private static func place<R: Request>(
+        _ source: R, in context: _PlanContext
+    ) throws(MessageFault) -> (HTTPOrigin, target: String) {
+        let path = source.path
+        let query = source.query
+        let parameters = query.isEmpty ? "" : query.encoded(.query)
+        if path.utf8.first != UInt8(ascii: "/"), let mark = path.firstRange(of: "://"),
+            !path[..<mark.lowerBound].contains("/")
+        {
+            let (origin, target) = try HTTPOrigin.split(path)
+            if let base = context.base, !base.isSameOrigin(as: origin) {
+                throw MessageFault(
+                    "path", "is a URL of another origin than the client's base URL: use a client for that origin")
+            }
+            return (origin, parameters.isEmpty ? target : target + (target.contains("?") ? "&" : "?") + parameters)
+        }
+        guard let base = context.base else {
+            throw MessageFault(
+                "path", "is relative and the client has no base URL: give the client one, or write the URL out")
+        }
+        return (base, try base.target(path: path, query: parameters))
+    }
+
+    private static func add(
+        _ body: HTTPBody, to request: inout HTTPRequest, using coding: BodyCoding
+    ) throws(BatonError) {
+        do {
+            request.body = try body.encoded(with: coding)
+        } catch {
+            throw BatonError.wrapping(error, as: .encodingFailed, "the body could not be encoded")
+                .with(phase: .encode, request: request.summary)
+        }
+        if let type = body.contentType, !request.fields.contains(.contentType) {
+            request.fields.append(type, for: .contentType)
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// What forbids sending the request; nil when nothing does.
+    package var fault: MessageFault? {
+        if let (name, reason) = fields.firstInvalid { return MessageFault("field \(name)", reason) }
+        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenByte) {
+            return MessageFault("method", "is no token (RFC 9110, 5.6.2)")
+        }
+        if !body.isNone, method == .get || method == .head || method == .trace {
+            return MessageFault("body", "may not go with \(method): send parameters in the query, or use POST")
+        }
+        return nil
+    }
+}
+
+extension HTTPRequest {
+    /// Method and URL without the query, for errors and logs.
+    package var summary: String { "\(method) \(origin)\(path)" }
+}
+
+extension HTTPRequest {
+    /// A request to an absolute URL. Throws `invalidRequest` when the scheme is not http or https, the host is missing,
+    /// or the URL holds a user or password. A fragment is not sent.
+    public init(
+        method: HTTPMethod = .get, url: String, fields: HTTPFields = [:], body: HTTPBody = .none
+    ) throws(BatonError) {
+        do {
+            let (origin, target) = try HTTPOrigin.split(url)
+            self.init(method: method, origin: origin, target: target, fields: fields, body: body)
+        } catch {
+            throw BatonError(.invalidRequest, "\(error.part) \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,155 @@
+internal import Dispatch
+
+/// The threads on which user code runs: as many as there are cores while work flows, and more while closures block.
+///
+/// Each worker is a private serial queue, because Dispatch always finds a thread for one of those, even while
+/// blocked work has used up its shared pool. When work waits and no worker has taken any for a moment, another
+/// worker joins, so that a closure that waits for other work of ours is never what keeps it from running.
+final class WorkerPool: Sendable {
+    private struct State {
+        var queue: [Work] = []
+        var head = 0
+        var active = 0
+        /// Workers that a stall added; they leave when the queue is empty.
+        var idleQueues: [DispatchQueue] = []
+        var created = 0
+        var taken: UInt64 = 0
+        var isWatching = false
+
+        var waiting: Int { queue.count - head }
+    }
+
+    private let state = LockBox(State())
+    private let size: Int
+    private let maximum = 128
+    private let patience = DispatchTimeInterval.milliseconds(10)
+    private let watch = DispatchQueue(label: "baton.watch", qos: .userInitiated)
+
+    init(size: Int) {
+        self.size = size
+    }
+
+    /// Whether work waits for a worker.
+    var hasWaiting: Bool { state.withLock { $0.waiting > 0 } }
+
+    func submit(_ work: Work) {
+        let (queue, watches) = state.withLock { state in
+            state.queue.append(work)
+            return enlist(&state)
+        }
+        start(queue, watches)
+    }
+
+    func submit(_ works: [Work]) {
+        guard !works.isEmpty else { return }
+        let (queue, watches) = state.withLock { state in
+            state.queue += works
+            return enlist(&state)
+        }
+        start(queue, watches)
+    }
+
+    /// Another worker where there is room for one, and whether a watch on progress has to begin.
+    private func enlist(_ state: inout State) -> (DispatchQueue?, watches: Bool) {
+        if state.active < size { return (hire(&state), false) }
+        let watches = !state.isWatching
+        state.isWatching = true
+        return (nil, watches)
+    }
+
+    private func hire(_ state: inout State) -> DispatchQueue {
+        state.active += 1
+        if let queue = state.idleQueues.popLast() { return queue }
+        state.created += 1
+        return DispatchQueue(label: "baton.worker.\(state.created)", qos: .userInitiated)
+    }
+
+    private func start(_ queue: DispatchQueue?, _ watches: Bool) {
+        queue?.async { self.work(on: queue!) }
+        if watches { watchOnce(seen: nil) }
+    }
+
+    private func work(on queue: DispatchQueue) {
+        let loop = ThreadLoop.current
+        loop.isWorker = true
+        while let work = take(returning: queue) { loop.run(work, pool: self) }
+        loop.isWorker = false
+    }
+
+    private func take(returning queue: DispatchQueue) -> Work? {
+        let (work, help): (Work?, DispatchQueue?) = state.withLock { state in
+            guard state.waiting > 0 else {
+                state.active -= 1
+                state.idleQueues.append(queue)
+                return (nil, nil)
+            }
+            let work = state.queue[state.head]
+            state.head += 1
+            if state.head == state.queue.count {
+                state.queue.removeAll(keepingCapacity: state.queue.capacity <= 4_096)
+                state.head = 0
+            } else if state.head >= 1_024 {
+                state.queue.removeSubrange(..<state.head)
+                state.head = 0
+            }
+            state.taken &+= 1
+            let help = state.waiting > 0 && state.active < size ? hire(&state) : nil
+            return (work, help)
+        }
+        start(help, false)
+        return work
+    }
+
+    /// Looks again after a moment. If work waits and none was taken in between, every worker is blocked.
+    private func watchOnce(seen: UInt64?) {
+        watch.asyncAfter(deadline: .now() + patience) { [self] in
+            let (queue, next): (DispatchQueue?, UInt64?) = state.withLock { state in
+                guard state.waiting > 0 else {
+                    state.isWatching = false
+                    return (nil, nil)
+                }
+                let isStalled = state.taken == seen && state.active < maximum
+                return (isStalled ? hire(&state) : nil, state.taken)
+            }
+            start(queue, false)
+            if let next { watchOnce(seen: next) }
+        }
+    }
+}
+
+extension ThreadLoop {
+    /// How much is done in a row before others get a turn.
+    static let turn = 512
+
+    /// Runs one piece of work on a worker, then what it gave rise to here.
+    func run(_ work: Work, pool: WorkerPool) {
+        isDraining = true
+        defer { isDraining = false }
+        work.job.run(work.signal)
+        var done = 0
+        while true {
+            while let work = popFirst() {
+                work.job.run(work.signal)
+                done += 1
+                if done >= Self.turn, pool.hasWaiting { return pool.submit(takeAll()) }
+            }
+            guard let work = next else { break }
+            next = nil
+            work.job.run(work.signal)
+            done += 1
+        }
+    }
+
+    /// Drains the ring on a thread that is not ours, and hands over what may not run here or is too much.
+    func drainElsewhere(pool: WorkerPool) {
+        isDraining = true
+        var done = 0
+        while done < Self.turn, let work = popFirst() {
+            work.job.run(work.signal)
+            done += 1
+        }
+        let rest = takeAll()
+        isDraining = false
+        pool.submit(rest)
+    }
+}

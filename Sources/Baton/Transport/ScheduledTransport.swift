@@ -1,0 +1,5 @@
+/// A transport in memory, whose delays and replies are work of the client's scheduler; it can be driven by a test.
+package protocol ScheduledTransport: Transport {
+    /// The scheduler of a client that was given the transport.
+    func attach(to scheduler: any Scheduler)
+}
