@@ -17,6 +17,6 @@ package struct HostKey: Hashable, Sendable {
 
 /// Names a host of one queue. It can be kept: ``QueueState/host(for:cached:)`` says whether it still holds.
 package struct HostID: Hashable, Sendable {
-    let index: Int32
+    package let index: Int32
     let generation: UInt32
 }

@@ -1,5 +1,5 @@
 /// A doubly linked list of indices into a slab; the links live in an ``IndexLinks``. `-1` stands for none.
-struct IndexList: Sendable {
+struct IndexList {
     var head: Int32 = -1
     var tail: Int32 = -1
     var count: Int32 = 0
@@ -8,13 +8,13 @@ struct IndexList: Sendable {
 }
 
 /// The links of all lists of one kind. An index is in at most one of them at a time; each operation is O(1).
-struct IndexLinks: Sendable {
-    private struct Link: Sendable {
+struct IndexLinks {
+    private struct Link {
         var previous: Int32 = -1
         var next: Int32 = -1
     }
 
-    private var links: ContiguousArray<Link> = []
+    private var links = RawStore<Link>()
 
     /// Makes room for `index`, which is at most one beyond those that have room.
     @inline(__always)
@@ -56,36 +56,4 @@ struct IndexLinks: Sendable {
         remove(index, from: &list)
         append(index, to: &list)
     }
-}
-
-/// Values at stable indices; a freed index is used again. Insertion and removal are O(1).
-struct Slab<Element: Sendable>: Sendable {
-    private var elements: ContiguousArray<Element> = []
-    private var free: ContiguousArray<Int32> = []
-
-    /// How many indices were ever handed out.
-    var capacity: Int { elements.count }
-
-    @inline(__always)
-    subscript(index: Int32) -> Element {
-        get { elements[Int(index)] }
-        _modify { yield &elements[Int(index)] }
-    }
-
-    @inline(__always)
-    mutating func insert(_ element: Element) -> Int32 {
-        if let index = reclaim() {
-            elements[Int(index)] = element
-            return index
-        }
-        elements.append(element)
-        return Int32(elements.count - 1)
-    }
-
-    /// A freed index with what it held last; nil when none is free.
-    @inline(__always)
-    mutating func reclaim() -> Int32? { free.popLast() }
-
-    @inline(__always)
-    mutating func remove(_ index: Int32) { free.append(index) }
 }

@@ -2,14 +2,14 @@
 ///
 /// All operations are O(1) on average. The keys are numbers that the library makes itself, so a fixed hash is
 /// enough, and a dictionary's seeded one would cost more than all else that a waiting request costs.
-struct IndexTable: Sendable {
-    private struct Entry: Sendable {
+struct IndexTable {
+    private struct Entry {
         var hash: UInt32 = 0
         var next: Int32 = -1
     }
 
-    private var buckets: ContiguousArray<Int32> = .init(repeating: -1, count: 16)
-    private var entries: ContiguousArray<Entry> = []
+    private var buckets = RawStore<Int32>(repeating: -1, count: 16)
+    private var entries = RawStore<Entry>()
     private var count = 0
 
     /// A hash of two numbers.
@@ -68,8 +68,8 @@ struct IndexTable: Sendable {
     private mutating func grow() {
         let old = buckets
         buckets = .init(repeating: -1, count: old.count * 2)
-        for head in old {
-            var index = head
+        for bucket in 0..<old.count {
+            var index = old[bucket]
             while index >= 0 {
                 let entry = entries[Int(index)]
                 link(index, hash: entry.hash)

@@ -1,7 +1,7 @@
 /// Who gets the next slot.
 extension QueueCore {
     /// How many slots in a row a priority leaves to others before it is owed one.
-    static var patience: UInt8 { 7 }
+    static var patience: Int32 { 7 }
 
     /// Gives a slot to the next who may have one and returns the place that is free now; -1 if there is nobody.
     mutating func grantNext() -> Int32 {
@@ -48,15 +48,18 @@ extension QueueCore {
         let host = Int(flows[flow].host)
         let waiting = hosts[host].lanes
         if waiting & (waiting &- 1) == 0 { return flow }
-        let chosen = lane(of: flow)
+        let chosen = Int(flows[flow].lane)
         var owed = chosen
-        for lane in host * 3..<host * 3 + 3
-        where lanes[lane].flows.head >= 0 && lanes[lane].passed >= Self.patience {
-            if lanes[lane].passed > lanes[owed].passed { owed = lane }
-        }
+        var passed = max(Self.patience - 1, lanes[chosen].passed)
         for lane in host * 3..<host * 3 + 3 where lanes[lane].flows.head >= 0 {
-            lanes[lane].passed = lane == owed ? 0 : min(lanes[lane].passed, 254) + 1
+            let before = lanes[lane].passed
+            lanes[lane].passed = before &+ 1
+            if before > passed {
+                owed = lane
+                passed = before
+            }
         }
+        lanes[owed].passed = 0
         return owed == chosen ? flow : lanes[owed].flows.head
     }
 
@@ -67,8 +70,9 @@ extension QueueCore {
         let level = Int(lines[line].level)
         if open & (open &- 1) != 0 {
             for other in 0..<levels.count where open & (1 << other) != 0 {
-                levels[other].passed = other == level ? 0 : min(levels[other].passed, 254) + 1
+                levels[other].passed &+= 1
             }
+            levels[level].passed = 0
         }
         let place = flows[flow].places.head
         vacate(place, of: flow)
@@ -83,7 +87,7 @@ extension QueueCore {
             rotate(flow)
             if flows[flow].isReady { readyLinks.moveToBack(flow, of: &lines[line].ready) }
         }
-        settle(host)
+        if hosts[host].mustSettleAfterGrant { settle(host) }
         if !isGone {
             if lines[line].standing == .none, !lines[line].ready.isEmpty { enter(line) }
             if !lines[line].fresh.isEmpty { freshTurnLinks.moveToBack(line, of: &levels[level].fresh) }

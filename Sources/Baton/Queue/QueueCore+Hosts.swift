@@ -14,7 +14,7 @@ extension QueueCore {
     private mutating func makeHost() -> Int32 {
         let host = Int32(hosts.count)
         hosts.append(QueueHost(limit: hostLimit))
-        lanes.append(contentsOf: repeatElement(QueueLane(), count: 3))
+        for _ in Priority.allCases { lanes.append(QueueLane()) }
         hostKeys.append(HostKey(host: ""))
         idleLinks.cover(host)
         thawLinks.cover(host)
@@ -27,11 +27,11 @@ extension QueueCore {
         while idleHosts.count >= idleHostLimit {
             let host = idleHosts.head
             idleLinks.remove(host, from: &idleHosts)
-            let record = hosts[Int(host)]
-            hosts[Int(host)].isListedAsIdle = false
+            let record = hosts[host]
+            hosts[host].isListedAsIdle = false
             guard record.isDisposable else { continue }
             hostIndices[hostKeys[Int(host)]] = nil
-            hosts[Int(host)] = QueueHost(generation: record.generation &+ 1, limit: hostLimit)
+            hosts[host] = QueueHost(generation: record.generation &+ 1, limit: hostLimit)
             for lane in Int(host) * 3..<Int(host) * 3 + 3 { lanes[lane] = QueueLane() }
             return host
         }
@@ -47,35 +47,35 @@ extension QueueCore {
 
     @inline(__always)
     private mutating func listAsIdle(_ host: Int32) {
-        if hosts[Int(host)].isListedAsIdle { return }
-        hosts[Int(host)].isListedAsIdle = true
+        if hosts[host].isListedAsIdle { return }
+        hosts[host].isListedAsIdle = true
         idleLinks.append(host, to: &idleHosts)
     }
 
     /// O(hosts).
     mutating func setHostLimit(_ limit: Int?) {
         hostLimit = Self.clamped(limit)
-        for host in hosts.indices where !hosts[host].hasOwnLimit {
+        for host in 0..<hosts.count where !hosts[host].hasOwnLimit {
             hosts[host].limit = hostLimit
             settle(Int32(host))
         }
     }
 
     mutating func setLimit(_ limit: Int?, of host: Int32) {
-        hosts[Int(host)].hasOwnLimit = limit != nil
-        hosts[Int(host)].limit = limit.map { Self.clamped($0) } ?? hostLimit
+        hosts[host].hasOwnLimit = limit != nil
+        hosts[host].limit = limit.map { Self.clamped($0) } ?? hostLimit
         settle(host)
         listAsIdle(host)
     }
 
     mutating func pause(_ host: Int32) {
-        hosts[Int(host)].isPaused = true
+        hosts[host].isPaused = true
         settle(host)
     }
 
     mutating func resume(_ host: Int32, burst: Int?) {
-        hosts[Int(host)].isPaused = false
-        hosts[Int(host)].allowance = Self.clamped(burst)
+        hosts[host].isPaused = false
+        hosts[host].allowance = Self.clamped(burst)
         settle(host)
         listAsIdle(host)
     }

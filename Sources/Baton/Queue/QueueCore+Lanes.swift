@@ -1,70 +1,86 @@
 /// Flows at their hosts: ready while the host has room, parked while it has none.
+///
+/// The ready ones are the first of their lane, and while the host has nothing in flight, the fresh ones are the first
+/// of these. Both kinds are made one at a time, and all are unmade when the host has no room or something in flight;
+/// so what is unmade was paid for before.
 extension QueueCore {
-    @inline(__always)
-    func lane(of flow: Int32) -> Int { Int(flows[flow].host) * 3 + Int(lines[flows[flow].line].level) }
-
     /// Lets a flow wait at its host, behind the others or ahead of them. `settle` must follow.
     mutating func attach(_ flow: Int32, first: Bool) {
-        let lane = lane(of: flow)
-        let host = Int(flows[flow].host)
-        hosts[host].lanes |= 1 << lines[flows[flow].line].level
-        let isReady = hosts[host].hasRoom && (first || lanes[lane].firstParked < 0)
+        let lane = Int(flows[flow].lane)
+        let host = flows[flow].host
+        let hasRoom = hosts[host].hasRoom
+        let isReady = hasRoom && (first || lanes[lane].firstParked < 0)
+        let isFresh = isReady && hosts[host].inFlight == 0 && (first || lanes[lane].firstStale < 0)
+        hosts[host].lanes |= 1 << (lane % 3)
         if first {
             laneLinks.prepend(flow, to: &lanes[lane].flows)
             if !isReady { lanes[lane].firstParked = flow }
+            if !isFresh { lanes[lane].firstStale = flow }
         } else {
             laneLinks.append(flow, to: &lanes[lane].flows)
             if !isReady, lanes[lane].firstParked < 0 { lanes[lane].firstParked = flow }
+            if !isFresh, lanes[lane].firstStale < 0 { lanes[lane].firstStale = flow }
         }
         if isReady { makeReady(flow) }
+        if isFresh { makeFresh(flow) }
     }
 
     /// Takes a flow away from its host. `settle` must follow.
     mutating func detach(_ flow: Int32) {
-        let lane = lane(of: flow)
-        if flows[flow].isReady { makeUnready(flow, lane) }
+        let lane = Int(flows[flow].lane)
+        if flows[flow].isReady { makeUnready(flow) }
         if lanes[lane].firstParked == flow { lanes[lane].firstParked = laneLinks.next(after: flow) }
+        if lanes[lane].firstStale == flow { lanes[lane].firstStale = laneLinks.next(after: flow) }
         laneLinks.remove(flow, from: &lanes[lane].flows)
-        if lanes[lane].flows.isEmpty { hosts[Int(flows[flow].host)].lanes &= ~(1 << lines[flows[flow].line].level) }
+        if lanes[lane].flows.isEmpty { hosts[flows[flow].host].lanes &= ~(1 << (lane % 3)) }
     }
 
     /// After a slot was given to a flow that still has someone waiting: it goes behind the host's other flows.
     @inline(__always)
     mutating func rotate(_ flow: Int32) {
-        let lane = lane(of: flow)
+        let lane = Int(flows[flow].lane)
         if lanes[lane].flows.tail == flow { return }
-        // The ready ones are in front, so behind parked ones it is parked.
-        if lanes[lane].firstParked >= 0 { makeUnready(flow, lane) }
+        // Behind parked ones it is parked, and behind stale ones stale.
+        if lanes[lane].firstParked >= 0 {
+            makeUnready(flow)
+        } else if lanes[lane].firstStale >= 0, flows[flow].isFresh {
+            makeStale(flow)
+        }
+        if lanes[lane].firstStale == flow { lanes[lane].firstStale = laneLinks.next(after: flow) }
         laneLinks.moveToBack(flow, of: &lanes[lane].flows)
     }
 
     /// Brings the host's flows in line with the room it has: without any, all are parked; with some, the first of
-    /// each priority is ready. Amortised O(1); must follow every change at the host.
+    /// each priority is ready, and fresh if nothing is in flight. Amortised O(1); must follow every change at the host.
     @inline(__always)
     mutating func settle(_ host: Int32) {
-        if hosts[Int(host)].lanes != 0 || hosts[Int(host)].isThawing { settleLanes(host) }
+        if hosts[host].lanes != 0 || hosts[host].isThawing { settleLanes(host) }
     }
 
     private mutating func settleLanes(_ host: Int32) {
-        let hasRoom = hosts[Int(host)].hasRoom
-        let isFresh = hasRoom && hosts[Int(host)].inFlight == 0
-        var hasParked = false
-        var left = hosts[Int(host)].lanes
+        let hasRoom = hosts[host].hasRoom
+        let isFresh = hasRoom && hosts[host].inFlight == 0
+        var hasMore = false
+        var left = hosts[host].lanes
         while left != 0 {
             let lane = Int(host) * 3 + left.trailingZeroBitCount
             left &= left &- 1
             if hasRoom {
                 if lanes[lane].firstParked == lanes[lane].flows.head { unpark(lane) }
-                if lanes[lane].firstParked >= 0 { hasParked = true }
+                if lanes[lane].firstParked >= 0 { hasMore = true }
             } else {
                 parkAll(lane)
             }
-            let nominee = isFresh ? lanes[lane].flows.head : -1
-            if nominee != lanes[lane].nominee { nominate(nominee, lane) }
+            if isFresh {
+                if lanes[lane].firstStale == lanes[lane].flows.head { freshen(lane) }
+                if lanes[lane].firstStale >= 0 { hasMore = true }
+            } else {
+                staleAll(lane)
+            }
         }
-        if hasParked != hosts[Int(host)].isThawing {
-            hosts[Int(host)].isThawing = hasParked
-            if hasParked {
+        if hasMore != hosts[host].isThawing {
+            hosts[host].isThawing = hasMore
+            if hasMore {
                 thawLinks.append(host, to: &thawing)
             } else {
                 thawLinks.remove(host, from: &thawing)
@@ -72,13 +88,16 @@ extension QueueCore {
         }
     }
 
-    /// While slots are short: makes one more flow of each priority ready at one host that has room. A run whose
-    /// turn comes late keeps a host's first slot from nobody for long, and the work is spread.
+    /// While slots are short: makes one more flow of each priority ready, and fresh, at one host where that is due.
+    /// So a run whose turn at a host comes late, because it waits for many, keeps the host's slot from nobody for long.
     mutating func thaw() {
         let host = thawing.head
         if host < 0 { return }
         thawLinks.moveToBack(host, of: &thawing)
-        for lane in Int(host) * 3..<Int(host) * 3 + 3 where lanes[lane].firstParked >= 0 { unpark(lane) }
+        for lane in Int(host) * 3..<Int(host) * 3 + 3 {
+            if lanes[lane].firstParked >= 0 { unpark(lane) }
+            if hosts[host].inFlight == 0, lanes[lane].firstStale >= 0 { freshen(lane) }
+        }
         settle(host)
     }
 
@@ -88,12 +107,28 @@ extension QueueCore {
         makeReady(flow)
     }
 
+    private mutating func freshen(_ lane: Int) {
+        let flow = lanes[lane].firstStale
+        if !flows[flow].isReady { return }
+        lanes[lane].firstStale = laneLinks.next(after: flow)
+        makeFresh(flow)
+    }
+
     private mutating func parkAll(_ lane: Int) {
         var flow = lanes[lane].flows.head
         while flow != lanes[lane].firstParked {
-            makeUnready(flow, lane)
+            makeUnready(flow)
             flow = laneLinks.next(after: flow)
         }
         lanes[lane].firstParked = lanes[lane].flows.head
+    }
+
+    private mutating func staleAll(_ lane: Int) {
+        var flow = lanes[lane].flows.head
+        while flow != lanes[lane].firstStale {
+            if flows[flow].isFresh { makeStale(flow) }
+            flow = laneLinks.next(after: flow)
+        }
+        lanes[lane].firstStale = lanes[lane].flows.head
     }
 }

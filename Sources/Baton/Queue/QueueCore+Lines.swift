@@ -3,11 +3,16 @@ extension QueueCore {
     /// The flow of a run at a host and a priority; it is made if there is none.
     @inline(__always)
     mutating func flow(run: UInt64, level: UInt8, host: Int32, first: Bool) -> Int32 {
+        if latestFlow >= 0, flows[latestFlow].host == host {
+            let line = flows[latestFlow].line
+            if lines[line].run == run, lines[line].level == level { return latestFlow }
+        }
         let known = line(run: run, level: level)
         let line = known >= 0 ? known : makeLine(run: run, level: level, first: first)
         let hash = IndexTable.hash(UInt64(UInt32(line)), UInt64(UInt32(host)))
         let flow = flowTable.find(hash) { flows[$0].line == line && flows[$0].host == host }
-        return flow >= 0 ? flow : makeFlow(line: line, host: host, hash: hash, first: first)
+        latestFlow = flow >= 0 ? flow : makeFlow(line: line, host: host, hash: hash, first: first)
+        return latestFlow
     }
 
     @inline(__always)
@@ -32,7 +37,7 @@ extension QueueCore {
     }
 
     private mutating func makeFlow(line: Int32, host: Int32, hash: UInt32, first: Bool) -> Int32 {
-        let flow = flows.insert(QueueFlow(line: line, host: host))
+        let flow = flows.insert(QueueFlow(line: line, host: host, lane: host * 3 + Int32(lines[line].level)))
         siblingLinks.cover(flow)
         readyLinks.cover(flow)
         freshLinks.cover(flow)
@@ -49,6 +54,7 @@ extension QueueCore {
     /// Forgets a flow that nobody waits in any more; true if its line went with it.
     mutating func removeFlow(_ flow: Int32) -> Bool {
         let line = flows[flow].line
+        if latestFlow == flow { latestFlow = -1 }
         if !lines[line].isPaused { detach(flow) }
         siblingLinks.remove(flow, from: &lines[line].flows)
         flowTable.remove(flow)

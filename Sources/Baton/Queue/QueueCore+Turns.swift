@@ -7,9 +7,9 @@ extension QueueCore {
         if lines[line].standing == .none { enter(line) }
     }
 
-    mutating func makeUnready(_ flow: Int32, _ lane: Int) {
+    mutating func makeUnready(_ flow: Int32) {
         let line = flows[flow].line
-        if lanes[lane].nominee == flow { nominate(-1, lane) }
+        if flows[flow].isFresh { makeStale(flow) }
         flows[flow].isReady = false
         readyLinks.remove(flow, from: &lines[line].ready)
         if lines[line].ready.isEmpty { leave(line) }
@@ -51,27 +51,26 @@ extension QueueCore {
         return levels[level].current.head
     }
 
-    /// Makes `flow` the one that stands for its host, which has nothing in flight; -1 makes it none.
-    mutating func nominate(_ flow: Int32, _ lane: Int) {
-        let old = lanes[lane].nominee
-        lanes[lane].nominee = flow
-        if old >= 0 {
-            let line = flows[old].line
+    /// Lets a flow have a turn at the slots that are kept for hosts with nothing in flight.
+    mutating func makeFresh(_ flow: Int32) {
+        let line = flows[flow].line
+        flows[flow].isFresh = true
+        if lines[line].fresh.isEmpty {
             let level = Int(lines[line].level)
-            freshLinks.remove(old, from: &lines[line].fresh)
-            if lines[line].fresh.isEmpty {
-                freshTurnLinks.remove(line, from: &levels[level].fresh)
-                if levels[level].fresh.isEmpty { freshLevels &= ~(1 << level) }
-            }
+            freshTurnLinks.append(line, to: &levels[level].fresh)
+            freshLevels |= 1 << level
         }
-        if flow >= 0 {
-            let line = flows[flow].line
+        freshLinks.append(flow, to: &lines[line].fresh)
+    }
+
+    mutating func makeStale(_ flow: Int32) {
+        let line = flows[flow].line
+        flows[flow].isFresh = false
+        freshLinks.remove(flow, from: &lines[line].fresh)
+        if lines[line].fresh.isEmpty {
             let level = Int(lines[line].level)
-            if lines[line].fresh.isEmpty {
-                freshTurnLinks.append(line, to: &levels[level].fresh)
-                freshLevels |= 1 << level
-            }
-            freshLinks.append(flow, to: &lines[line].fresh)
+            freshTurnLinks.remove(line, from: &levels[level].fresh)
+            if levels[level].fresh.isEmpty { freshLevels &= ~(1 << level) }
         }
     }
 }

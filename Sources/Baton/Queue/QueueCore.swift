@@ -6,7 +6,7 @@
 /// made it ready, so every operation is O(1) amortised, unless it says otherwise.
 ///
 /// Between operations, while slots are free, nobody waits who could be sent.
-struct QueueCore: Sendable {
+struct QueueCore {
     var limit: Int32
     /// From so many in flight on, slots are kept for hosts that have nothing in flight.
     var reserveStart: Int32
@@ -23,6 +23,8 @@ struct QueueCore: Sendable {
 
     var flows = Slab<QueueFlow>()
     var flowTable = IndexTable()
+    /// The flow that was asked for last; -1 for none. Those of a batch come one after the other.
+    var latestFlow: Int32 = -1
     var siblingLinks = IndexLinks()
     var readyLinks = IndexLinks()
     var freshLinks = IndexLinks()
@@ -34,15 +36,15 @@ struct QueueCore: Sendable {
     var freshTurnLinks = IndexLinks()
     var pausedRuns: Set<UInt64> = []
 
-    var levels = ContiguousArray(repeating: QueueLevel(), count: Priority.allCases.count)
+    var levels = RawStore(repeating: QueueLevel(), count: Priority.allCases.count)
     /// A bit for each priority that has ready flows.
     var readyLevels: UInt8 = 0
     /// A bit for each priority that has flows of fresh hosts.
     var freshLevels: UInt8 = 0
 
-    var hosts: ContiguousArray<QueueHost> = []
+    var hosts = RawStore<QueueHost>()
     /// Three for each host.
-    var lanes: ContiguousArray<QueueLane> = []
+    var lanes = RawStore<QueueLane>()
     var hostKeys: ContiguousArray<HostKey> = []
     var hostIndices: [HostKey: Int32] = [:]
     var idleHosts = IndexList()
@@ -72,14 +74,14 @@ struct QueueCore: Sendable {
     @inline(__always)
     mutating func take(_ host: Int32, run: UInt64) -> Bool {
         guard inFlight < limit, !isSuspended else { return false }
-        let hostInFlight = hosts[Int(host)].inFlight
-        guard hosts[Int(host)].hasRoom,
+        let hostInFlight = hosts[host].inFlight
+        guard hosts[host].hasRoom,
             inFlight < reserveStart || hostInFlight == 0 || activeHosts < 2,
             pausedRuns.isEmpty || !pausedRuns.contains(run)
         else { return false }
-        if hosts[Int(host)].isIdle { activeHosts &+= 1 }
+        if hosts[host].isIdle { activeHosts &+= 1 }
         // Whoever waits here is held by a paused run, or would have been sent before: no flow has to be told.
-        assert(hosts[Int(host)].lanes == 0)
+        assert(hosts[host].lanes == 0)
         count(host)
         return true
     }
@@ -87,36 +89,29 @@ struct QueueCore: Sendable {
     @inline(__always)
     mutating func count(_ host: Int32) {
         inFlight &+= 1
-        hosts[Int(host)].inFlight &+= 1
-        if hosts[Int(host)].allowance != QueueHost.none { hosts[Int(host)].allowance &-= 1 }
+        hosts[host].takeSlot()
     }
 
     /// Takes a slot back. False if the host has none out.
     @inline(__always)
     mutating func giveBack(_ host: Int32) -> Bool {
-        guard hosts[Int(host)].inFlight > 0 else { return false }
+        let before = hosts[host]
+        guard before.inFlight > 0 else { return false }
         inFlight &-= 1
-        hosts[Int(host)].inFlight &-= 1
-        if hosts[Int(host)].allowance != QueueHost.none {
-            if hosts[Int(host)].waiting == 0 {
-                hosts[Int(host)].allowance = QueueHost.none
-            } else {
-                hosts[Int(host)].allowance &+= 1
-            }
-        }
-        if hosts[Int(host)].waiting > 0 {
+        hosts[host].giveBackSlot()
+        if before.waiting == 0 {
+            if before.inFlight == 1 { retire(host) }
+        } else if before.inFlight == 1 || !before.hasRoom {
             settle(host)
-        } else if hosts[Int(host)].inFlight == 0 {
-            retire(host)
         }
         return true
     }
 
     /// Puts one in line and returns its place.
     mutating func enqueue(_ host: Int32, run: UInt64, level: UInt8, first: Bool) -> Int32 {
-        if hosts[Int(host)].isIdle { activeHosts &+= 1 }
+        if hosts[host].isIdle { activeHosts &+= 1 }
         waiting &+= 1
-        hosts[Int(host)].waiting &+= 1
+        hosts[host].waiting &+= 1
         let flow = flow(run: run, level: level, host: host, first: first)
         let place = newPlace(in: flow)
         if first {
@@ -137,7 +132,7 @@ struct QueueCore: Sendable {
             _ = removeFlow(flow)
             settle(host)
         }
-        if hosts[Int(host)].isIdle { retire(host) }
+        if hosts[host].isIdle { retire(host) }
         return true
     }
 

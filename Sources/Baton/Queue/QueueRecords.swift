@@ -1,22 +1,26 @@
 /// One who waits. The waiter itself is kept beside, under the same index.
-struct QueuePlace: Sendable {
+struct QueuePlace {
     var flow: Int32
     /// Counts the uses of the index, so that a ticket of an earlier use says nothing.
     var generation: UInt32
 }
 
 /// Those of one line who want the same host, in order; never empty.
-struct QueueFlow: Sendable {
+struct QueueFlow {
     let line: Int32
     let host: Int32
+    /// The host's lane for the line's priority.
+    let lane: Int32
     var places = IndexList()
     /// Whether it is among its line's ready flows; else it is parked at its host, or held by a paused run.
     var isReady = false
+    /// Whether it is among its line's fresh flows: it is ready, and its host has nothing in flight.
+    var isFresh = false
 }
 
 /// The flows of one run at one priority; never without one.
-struct QueueLine: Sendable {
-    enum Standing: UInt8, Sendable {
+struct QueueLine {
+    enum Standing: UInt8 {
         /// It has no ready flow.
         case none
         /// It had no turn in this round and came back to the ring.
@@ -35,12 +39,12 @@ struct QueueLine: Sendable {
     var flows = IndexList()
     /// Those whose host has room, in the order of their turns.
     var ready = IndexList()
-    /// Those that stand for a host which has nothing in flight.
+    /// Those of them whose host has nothing in flight.
     var fresh = IndexList()
 }
 
 /// One priority: the lines that have ready flows, each once a round.
-struct QueueLevel: Sendable {
+struct QueueLevel {
     var round: UInt32 = 0
     /// Lines that had no turn in this round and came back to the ring; they go first.
     var overdue = IndexList()
@@ -49,8 +53,8 @@ struct QueueLevel: Sendable {
     /// How many new lines may still enter this round as if they were overdue.
     var guests: Int32 = 1
     /// How many slots in a row others got while this level had someone to send.
-    var passed: UInt8 = 0
-    /// Lines with flows that stand for a fresh host.
+    var passed: Int32 = 0
+    /// Lines with fresh flows, in the order of their turns at the slots that are kept for these.
     var fresh = IndexList()
 
     var hasNobody: Bool { overdue.isEmpty && current.isEmpty && next.isEmpty }
@@ -64,18 +68,18 @@ struct QueueLevel: Sendable {
 }
 
 /// The flows of one host at one priority. They take turns; the ready ones are in front.
-struct QueueLane: Sendable {
+struct QueueLane {
     var flows = IndexList()
     /// Where the parked ones begin; -1 when all are ready.
     var firstParked: Int32 = -1
-    /// The flow that stands for the host while it has nothing in flight; -1 otherwise.
-    var nominee: Int32 = -1
+    /// Where those begin that are not fresh; -1 when all are. The fresh ones are the first of the ready ones.
+    var firstStale: Int32 = -1
     /// How many of the host's slots in a row went to other priorities while this one had someone waiting.
-    var passed: UInt8 = 0
+    var passed: Int32 = 0
 }
 
 /// What the queue knows about one host.
-struct QueueHost: Sendable {
+struct QueueHost {
     static let none = Int32.max
 
     var generation: UInt32 = 0
@@ -94,7 +98,23 @@ struct QueueHost: Sendable {
 
     @inline(__always)
     var hasRoom: Bool { inFlight < limit && allowance > 0 && !isPaused }
+    mutating func takeSlot() {
+        inFlight &+= 1
+        if allowance != Self.none { allowance &-= 1 }
+    }
+
+    @inline(__always)
+    mutating func giveBackSlot() {
+        inFlight &-= 1
+        if allowance != Self.none { allowance = waiting == 0 ? Self.none : allowance &+ 1 }
+    }
+
+    @inline(__always)
     var isIdle: Bool { inFlight == 0 && waiting == 0 }
+    /// Whether a slot that was given away changes anything for those who wait: it was the last one or the first one,
+    /// or there are parked flows, one of which may now be at the front.
+    @inline(__always)
+    var mustSettleAfterGrant: Bool { !hasRoom || inFlight == 1 || isThawing }
     /// Whether it may be forgotten.
     var isDisposable: Bool { isIdle && !isPaused && !hasOwnLimit }
 }

@@ -5,8 +5,8 @@ extension QueueState {
     /// How many wait, those of paused hosts and runs included.
     package var waiting: Int { Int(core.waiting) }
     package var limit: Int { Int(core.limit) }
-    package func inFlight(at host: HostID) -> Int { isCurrent(host) ? Int(core.hosts[Int(host.index)].inFlight) : 0 }
-    package func waiting(at host: HostID) -> Int { isCurrent(host) ? Int(core.hosts[Int(host.index)].waiting) : 0 }
+    package func inFlight(at host: HostID) -> Int { isCurrent(host) ? Int(core.hosts[host.index].inFlight) : 0 }
+    package func waiting(at host: HostID) -> Int { isCurrent(host) ? Int(core.hosts[host.index].waiting) : 0 }
 
     /// The host's name in this queue. It can be kept, and given as `cached` the next time: the key is looked up only
     /// if the host was forgotten meanwhile, which happens to hosts that have nothing to do and are neither paused nor
@@ -15,12 +15,12 @@ extension QueueState {
     package mutating func host(for key: @autoclosure () -> HostKey, cached: HostID? = nil) -> HostID {
         if let cached, isCurrent(cached) { return cached }
         let index = core.host(for: key())
-        return HostID(index: index, generation: core.hosts[Int(index)].generation)
+        return HostID(index: index, generation: core.hosts[index].generation)
     }
 
     @inline(__always)
     package func isCurrent(_ host: HostID) -> Bool {
-        Int(host.index) < core.hosts.count && core.hosts[Int(host.index)].generation == host.generation
+        Int(host.index) < core.hosts.count && core.hosts[host.index].generation == host.generation
     }
 
     /// Changes the limit, at least 1. A raise grants more at once; after a cut, slots that come back are kept.

@@ -18,6 +18,8 @@
 /// - Within one run, host and priority: in the order of admission.
 ///
 /// Every operation is O(1) amortised, whatever waits, unless it says otherwise.
+///
+/// It has one owner: a copy would share memory with the original, so it is never copied.
 package struct QueueState<Waiter> {
     var core: QueueCore
     private var waiters: ContiguousArray<Waiter?> = []
@@ -71,6 +73,7 @@ package struct QueueState<Waiter> {
     private mutating func enqueue(
         _ waiter: Waiter, host: Int32, run: UInt64, priority: Priority, position: Position
     ) -> Admission {
+        assert(core.places.isUnshared, "the state was copied")
         guard core.waiting < maxWaiting else { return .rejected }
         let place = core.enqueue(host, run: run, level: priority.rawValue, first: position == .front)
         if Int(place) == waiters.count { waiters.append(waiter) } else { waiters[Int(place)] = waiter }
@@ -105,5 +108,3 @@ package struct QueueState<Waiter> {
         }
     }
 }
-
-extension QueueState: Sendable where Waiter: Sendable {}

@@ -34,8 +34,11 @@ struct NaiveQueue {
         if let bound = ownLimits[entry.host] ?? hostLimit, atHost >= bound { return false }
         if let allowance = allowances[entry.host], allowance < 1 { return false }
         let reserve = limit < 2 ? 0 : max(1, limit / 8)
-        if inFlight.count < limit - reserve || atHost == 0 { return true }
-        return Set(inFlight.map(\.host)).union(waiting.map(\.host)).union([entry.host]).count < 2
+        return inFlight.count < limit - reserve || atHost == 0 || !worksElsewhere(than: entry.host)
+    }
+
+    private func worksElsewhere(than host: Int) -> Bool {
+        inFlight.contains { $0.host != host } || waiting.contains { $0.host != host }
     }
 
     mutating func send(_ entry: Entry) {
