@@ -23,6 +23,11 @@ extension QueueState {
         Int(host.index) < core.hosts.count && core.hosts[host.index].generation == host.generation
     }
 
+    /// The present name of a host that has something in flight or waiting, which are not forgotten.
+    package func host(at index: Int32) -> HostID {
+        HostID(index: index, generation: core.hosts[index].generation)
+    }
+
     /// Changes the limit, at least 1. A raise grants more at once; after a cut, slots that come back are kept.
     package mutating func setLimit(_ limit: Int, into granted: inout [Waiter]) {
         core.setLimit(limit)
