@@ -17,8 +17,8 @@
 package struct LockBox<State>: @unchecked Sendable {
     private final class Storage: ManagedBuffer<State, Primitive> {
         deinit {
-            withUnsafeMutablePointers { state, lock in
-                state.deinitialize(count: 1)
+            // The state is the buffer's header, which the superclass destroys.
+            withUnsafeMutablePointerToElements { lock in
                 #if !canImport(Darwin)
                     pthread_mutex_destroy(lock)
                 #endif
