@@ -62,7 +62,7 @@
             for line in request.fields {
                 switch line.name {
                 case .contentLength where hasBody || line.value != "0": continue
-                case .transferEncoding where !hasBody: continue
+                case .transferEncoding: continue
                 case .accept: hasAccept = true
                 case .contentType: hasType = true
                 case "Expect": hasExpect = true
