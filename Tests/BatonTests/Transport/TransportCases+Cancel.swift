@@ -113,6 +113,8 @@ extension TransportCase {
         TransportCase("Shutting down ends what is open once and refuses what comes later") { transport in
             let server = try LoopbackServer()
             server.on(.get, "/c", .stall)
+            server.on(.get, "/idle", .text("x"))
+            #expect(try await transport.exchange(.get, server.baseURL + "/idle").isComplete)
             let started = try (0..<100).map { _ in try transport.start(.get, server.baseURL + "/c") }
             await server.waitForRequests(20)
             transport.shutdown()
