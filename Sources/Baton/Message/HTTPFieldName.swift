@@ -44,6 +44,7 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     /// When the message was made (RFC 9110, 6.6.1).
     public static let date: HTTPFieldName = "Date"
     /// Where a redirect or a creation leads (RFC 9110, 10.2.2).
+    public static let idempotencyKey: HTTPFieldName = "Idempotency-Key"
     public static let location: HTTPFieldName = "Location"
     /// Credentials for the proxy (RFC 9110, 11.7.1); a secret.
     public static let proxyAuthorization: HTTPFieldName = "Proxy-Authorization"

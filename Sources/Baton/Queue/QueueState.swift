@@ -13,8 +13,8 @@
 /// Who is next:
 /// - The higher priority; but one that could be served and was not, seven times in a row, is owed a slot, so it is
 ///   passed over at most eight times. The same holds at each host, and what a host owes comes first.
-/// - Within a priority, runs take turns, one slot each a round; within a run, the hosts that have room take turns.
-///   Where one host is short of room, those who want it take turns as well.
+/// - Within a priority, runs take turns, one slot each a round, so a run waits for one slot of each other run; within
+///   a run, the hosts that have room take turns. Where a host is short of room, the runs that want it take turns there.
 /// - Within one run, host and priority: in the order of admission.
 ///
 /// Every operation is O(1) amortised, whatever waits, unless it says otherwise.

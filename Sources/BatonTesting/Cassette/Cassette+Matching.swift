@@ -3,7 +3,10 @@ internal import Foundation
 
 /// One exchange on the tape.
 struct Recording: Sendable {
+    /// What is replayed.
     var entry: HAR.Entry
+    /// What is written: without secrets.
+    var clean: HAR.Entry
     /// The request in the form in which it is compared; nil when it is none that could be sent.
     var request: HTTPRequest?
     /// The place in the order in which the requests were made.
@@ -13,7 +16,8 @@ struct Recording: Sendable {
     init(_ entry: HAR.Entry, number: Int, _ redaction: Redaction) {
         self.entry = entry
         self.number = number
-        request = entry.redacted(by: redaction).httpRequest
+        clean = entry.redacted(by: redaction)
+        request = clean.httpRequest
     }
 }
 

@@ -1,4 +1,5 @@
 import Baton
+import Dispatch
 import Testing
 
 @Suite("Queue: counts, memory and growth") struct QueueScaleTests {
@@ -32,6 +33,48 @@ import Testing
         #expect(queue.state.inFlight == 0)
         #expect(queue.state.waiting == 0)
         #expect(Set(queue.sent).count == queue.sent.count, "nobody was sent twice")
+    }
+
+    @Test("behind a lock, four threads admit, cancel and release; nobody is lost")
+    func behindALock() {
+        struct Shared {
+            var queue = QueueState<Int>(limit: 8, hostLimit: 3)
+            var inFlight: [Int] = []
+            var ended = 0
+        }
+        let shared = LockBox(Shared())
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var random = SplitMix64(seed: UInt64(thread))
+            for _ in 0..<2_000 {
+                let host = random.below(5)
+                let cancels = random.chance(30)
+                shared.withLock { shared in
+                    let id = shared.queue.host(for: HostKey(host: "\(host)"))
+                    switch shared.queue.admit(host, host: id, run: UInt64(thread)) {
+                    case .granted: shared.inFlight.append(host)
+                    case .queued(let ticket) where cancels:
+                        if shared.queue.cancel(ticket, into: &shared.inFlight) != nil { shared.ended += 1 }
+                    case .queued, .rejected: break
+                    }
+                }
+                shared.withLock { shared in
+                    guard let host = shared.inFlight.popLast() else { return }
+                    let id = shared.queue.host(for: HostKey(host: "\(host)"))
+                    shared.queue.release(host: id, into: &shared.inFlight)
+                    shared.ended += 1
+                }
+            }
+        }
+        shared.withLock { shared in
+            while let host = shared.inFlight.popLast() {
+                let id = shared.queue.host(for: HostKey(host: "\(host)"))
+                shared.queue.release(host: id, into: &shared.inFlight)
+                shared.ended += 1
+            }
+            #expect(shared.ended == 8_000)
+            #expect(shared.queue.inFlight == 0)
+            #expect(shared.queue.waiting == 0)
+        }
     }
 
     /// Admits `backlog` to one host and lets them through; the best time of some.

@@ -124,6 +124,21 @@ import Testing
         #expect(queue.state.inFlight(at: queue.host(0)) == limit)
     }
 
+    @Test("a host whose last slot comes back gets a kept one at once, whoever had turns there before")
+    func reserveAfterTurns() {
+        let queue = QueueHarness(limit: 4)
+        let first = queue.admit(host: 0, run: 9)
+        let others = [queue.admit(host: 1, run: 9), queue.admit(host: 1, run: 9)]
+        let many = [queue.admit(host: 0, run: 1), queue.admit(host: 0, run: 1)]
+        let one = queue.admit(host: 0, run: 2)
+        queue.release(others[0])
+        #expect(queue.sent.last == many[0])
+        queue.change { $0.setLimit(2, into: &$1) }
+        queue.release(first)
+        queue.release(many[0])
+        #expect(queue.sent.last == one)
+    }
+
     @Test("what is kept goes to hosts with nothing in flight, in turns between runs")
     func reserveTurns() {
         let queue = QueueHarness(limit: 8)

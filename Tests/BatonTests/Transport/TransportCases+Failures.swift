@@ -73,7 +73,8 @@ extension TransportCase {
             let record = try await transport.exchange(
                 .get, server.baseURL + "/x?token=s3cret", fields: [.authorization: "Bearer s3cret"])
             let error = try #require(record.error)
-            #expect(!"\(error) \(String(reflecting: error))".contains("s3cret"))
+            let underlying = error.underlying.map { "\($0) \(($0 as NSError).userInfo)" } ?? ""
+            #expect(!"\(error) \(String(reflecting: error)) \(underlying)".contains("s3cret"))
         },
         TransportCase("After a failure the next request is fine") { transport in
             let server = try LoopbackServer()
