@@ -2,7 +2,7 @@
 ///
 /// Only lanes wait for slots; items that were not begun are nothing but a position in the input. One lane pulls at a
 /// time, outside the lock, because building a request is the user's code.
-final class BatchJob: Job, CallOwner, PlanOwner {
+final class BatchJob: RunPart, CallOwner, PlanOwner {
     enum Phase {
         case running, asking, pausing, ended
     }
@@ -156,9 +156,14 @@ final class BatchJob: Job, CallOwner, PlanOwner {
         state.lanes[lane].index = index
         state.lanes[lane].isOpen = true
         state.open += 1
+        run.probe?.note(.itemOpened(probed(index), limit: description.maxConcurrency))
         state.progress.pending = max(0, state.progress.pending - 1)
         state.progress.running += 1
         return lane
+    }
+
+    private func probed(_ index: Int) -> ProbedItem {
+        ProbedItem(run: run.id, batch: ObjectIdentifier(self), index: index)
     }
 
     /// One pull on a worker thread, because reading the input may block.
@@ -310,6 +315,7 @@ final class BatchJob: Job, CallOwner, PlanOwner {
             state.lanes[lane].node = nil
             state.freeLanes.append(lane)
             state.open -= 1
+            run.probe?.note(.itemClosed(probed(index)))
             state.progress.running -= 1
             if let error {
                 if error.isCancelled { state.progress.cancelled += 1 } else { state.progress.failed += 1 }

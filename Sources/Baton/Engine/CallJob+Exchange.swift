@@ -34,6 +34,7 @@ extension CallJob: TransportEvents {
 
     /// The slot is ours, unless the call has gone on without it.
     func granted(_ token: UInt64, host: HostID) {
+        probe?.note(.slotTaken(limit: engine.queue.limit))
         let now = scheduler.now
         let departure: (HTTPRequest, AttemptEvent?)? = state.withLock { state in
             guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }
@@ -42,9 +43,10 @@ extension CallJob: TransportEvents {
             let timeout = state.original?.options.timeout ?? settings.timeout
             state.deadline = now.advanced(by: timeout)
             armTimer(&state)
+            probe?.note(.exchangeSent(probed(token), isUndo: false))
             return (request, attemptEvent(state, at: now))
         }
-        guard let (request, event) = departure else { return engine.queue.release(host) }
+        guard let (request, event) = departure else { return giveBack(host) }
         if let event { run.events?.append(.attemptStarted(event)) }
         let transmission = engine.transport.send(request, to: TransportReceiver(self, token: token))
         let isAbandoned = state.withLock { state in
@@ -98,6 +100,7 @@ extension CallJob: TransportEvents {
             Orphan(
                 token: state.token, host: state.host, forfeit: forfeit,
                 event: attemptEvent(state, at: scheduler.now)))
+        probe?.note(.exchangeGivenUp(probed(state.token)))
         state.token &+= 1
         state.transmission = nil
         state.head = nil
@@ -107,8 +110,19 @@ extension CallJob: TransportEvents {
 
     func forfeit(_ token: UInt64) {
         guard let orphan = takeOrphan(token) else { return }
+        probe?.note(.exchangeForfeited(probed(token)))
         if let event = orphan.event { run.events?.append(.slotForfeited(event)) }
-        engine.queue.release(orphan.host)
+        giveBack(orphan.host)
+    }
+
+    /// Gives a slot back.
+    func giveBack(_ host: HostID) {
+        probe?.note(.slotReturned)
+        engine.queue.release(host)
+    }
+
+    private func probed(_ token: UInt64) -> ProbedExchange {
+        ProbedExchange(run: run.id, call: ObjectIdentifier(self), token: token)
     }
 
     private func takeOrphan(_ token: UInt64) -> Orphan? {
@@ -120,6 +134,7 @@ extension CallJob: TransportEvents {
     // MARK: What the transport says
 
     func receiveHead(_ head: HTTPResponseHead, token: UInt64) {
+        probe?.note(.transportTold(probed(token), isEnd: false))
         state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return }
             state.head = head
@@ -127,6 +142,7 @@ extension CallJob: TransportEvents {
     }
 
     func receiveChunk(_ bytes: Data, token: UInt64) -> Demand {
+        probe?.note(.transportTold(probed(token), isEnd: false))
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
             if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
@@ -136,7 +152,9 @@ extension CallJob: TransportEvents {
         return .more
     }
 
-    func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {}
+    func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {
+        probe?.note(.transportTold(probed(token), isEnd: false))
+    }
 
     func receiveEnd(_ metrics: TransportMetrics?, token: UInt64) {
         land(token) { state in
@@ -180,8 +198,10 @@ extension CallJob: TransportEvents {
 
     /// Takes the end of an exchange: the first one for the token that is in flight counts.
     private func land(_ token: UInt64, _ reply: (inout State) -> Result<HTTPResponse, BatonError>) {
+        probe?.note(.transportTold(probed(token), isEnd: true))
         let isCurrent = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
+            probe?.note(.exchangeLanded(probed(token)))
             state.reply = reply(&state)
             state.phase = .landed
             state.transmission = nil
@@ -195,7 +215,7 @@ extension CallJob: TransportEvents {
         // An exchange that was given up gives its slot back now; anything else comes too late or twice.
         guard let orphan = takeOrphan(token) else { return }
         scheduler.cancel(orphan.forfeit)
-        engine.queue.release(orphan.host)
+        giveBack(orphan.host)
     }
 
     /// Looks at the reply, after the slot has gone back.
@@ -209,7 +229,7 @@ extension CallJob: TransportEvents {
             return (reply, state.host, run.events == nil ? nil : attemptEvent(state, at: scheduler.now), state.token)
         }
         guard case (let reply, let host, let event, let token)? = landed else { return }
-        engine.queue.release(host)
+        giveBack(host)
         let result = validated(reply)
         if let event { run.events?.append(.attemptEnded(event, result)) }
         conclude(result, token)

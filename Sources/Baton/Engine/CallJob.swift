@@ -5,7 +5,7 @@ internal import Foundation
 /// Replies, timeouts and cancellations come from anywhere and at any time. Each takes the one lock, compares phase and
 /// token, and the first one that fits decides; it acts after unlocking. The token changes with every exchange, so what
 /// comes late finds nothing to change. A lane of a batch and a chain use one call again and again.
-final class CallJob: Job {
+final class CallJob: RunPart {
     enum Phase {
         case idle, preparing, intercepting, waiting, inFlight, landed, backingOff
     }
@@ -66,12 +66,14 @@ final class CallJob: Job {
     let engine: Engine
     let settings: Settings
     let scheduler: any Scheduler
+    let probe: (any EngineProbe)?
 
     init(run: RunCore) {
         self.run = run
         engine = run.engine
         settings = run.settings
         scheduler = run.engine.scheduler
+        probe = run.probe
     }
 
     // MARK: Beginning
@@ -260,7 +262,7 @@ final class CallJob: Job {
         case .idle, .preparing, .landed: break
         }
         // A reply that has landed gives its slot back by itself; it is not looked at any more.
-        if old.phase == .landed { engine.queue.release(old.host) }
+        if old.phase == .landed { giveBack(old.host) }
         if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(Self.cancelled)))
         }

@@ -4,12 +4,19 @@ package final class Engine: Sendable {
     package let transport: any Transport
     package let queue: RequestQueue
     private let runs = LockBox<[UInt64: RunCore]>([:])
+    private let attached = LockBox<(any EngineProbe)?>(nil)
 
     package init(transport: any Transport, scheduler: any Scheduler, limit: Int) {
         self.transport = transport
         self.scheduler = scheduler
         queue = RequestQueue(limit: limit, scheduler: scheduler)
         (transport as? any ScheduledTransport)?.attach(to: scheduler)
+    }
+
+    /// What checks the runs that begin from now on; those that are under way keep theirs.
+    package var probe: (any EngineProbe)? {
+        get { attached.withLock { $0 } }
+        set { attached.withLock { $0 = newValue } }
     }
 
     func add(_ run: RunCore) { runs.withLock { $0[run.id] = run } }

@@ -10,9 +10,10 @@ package final class RunCore: PlanOwner {
     }
 
     package let id = Numbering.next()
-    let engine: Engine
+    package let engine: Engine
     let settings: Settings
     let events: EventQueue?
+    let probe: (any EngineProbe)?
     private let state: LockBox<State>
 
     init(
@@ -20,6 +21,7 @@ package final class RunCore: PlanOwner {
     ) {
         self.engine = engine
         self.settings = settings
+        probe = engine.probe
         events = settings.observers.isEmpty ? nil : EventQueue(settings.observers, engine.scheduler)
         state = LockBox(State(completion: completion))
     }
@@ -28,6 +30,7 @@ package final class RunCore: PlanOwner {
     func start(_ node: _PlanNode) {
         let root = ChainJob(run: self, owner: self, lane: 0, node: node)
         state.withLock { $0.root = root }
+        probe?.note(.runBegan(id, root: root))
         engine.add(self)
         events?.append(.runStarted(RunEvent(run: id, instant: engine.scheduler.now)))
         if let fault = settings.fault {
@@ -45,9 +48,11 @@ package final class RunCore: PlanOwner {
         }
         guard let root else { return }
         engine.scheduler.post(root, .cancel)
+        probe?.note(.runCancelled(id))
     }
 
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {
+        probe?.note(.runEnded(id))
         if let events {
             let error: BatonError? = if case .failure(let error) = result { error } else { nil }
             events.append(.runEnded(RunEvent(run: id, instant: engine.scheduler.now), error: error))
@@ -67,6 +72,7 @@ package final class RunCore: PlanOwner {
             return old
         }
         guard old.result == nil else { return }
+        probe?.note(.runCompleted(id))
         for listener in old.listeners { listener.finish() }
         for waiter in old.waiters { waiter.resume(returning: result) }
         old.completion?(result)

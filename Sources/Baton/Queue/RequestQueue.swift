@@ -31,6 +31,9 @@ package final class RequestQueue: Sendable {
         return work != nil
     }
 
+    /// How many attempts may hold a slot at once.
+    package var limit: Int { state.withLock { $0.limit } }
+
     /// How many attempts hold a slot, and how many wait for one.
     package var counts: (inFlight: Int, waiting: Int) { state.withLock { ($0.inFlight, $0.waiting) } }
 }
