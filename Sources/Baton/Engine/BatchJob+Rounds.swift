@@ -44,6 +44,12 @@ extension BatchJob {
             for index in indices {
                 guard let node = state.failed.removeValue(forKey: index) else { continue }
                 state.again.append((index, node))
+                // An item may end as cancelled, by its own doing, without the batch being so.
+                if results.log.failure(at: index)?.error.isCancelled == true {
+                    state.progress.cancelled -= 1
+                } else {
+                    state.progress.failed -= 1
+                }
             }
             guard !state.again.isEmpty else { return accept(&state) }
             // Taken from the end, lowest index first.
@@ -53,7 +59,6 @@ extension BatchJob {
             state.failed = [:]
             state.round += 1
             state.phase = .pausing
-            state.progress.failed -= state.again.count
             state.progress.pending += state.again.count
             guard wait > .zero else { return (.goOn, tells) }
             state.pause = scheduler.schedule(

@@ -2,7 +2,7 @@
 ///
 /// Only lanes wait for slots; items that were not begun are nothing but a position in the input. One lane pulls at a
 /// time, outside the lock, because building a request is the user's code.
-final class BatchJob: RunPart, CallOwner, PlanOwner {
+final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
     enum Phase {
         case running, asking, pausing, ended
     }
@@ -12,7 +12,7 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
         /// Kept from item to item.
         var call: CallJob?
         /// What is under way in the lane; nil when the lane is free.
-        var child: (any Job)?
+        var child: (any Cancellable)?
         var isOpen = false
         /// The item as it is sent again, kept where a round may follow.
         var node: _PlanNode?
@@ -49,15 +49,18 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
 
     let run: RunCore
     let lane: Int
+    /// Whether another batch stands around it; then its progress is not the run's.
+    let isNested: Bool
     let description: BatchDescription
     let results: any AnyBatchResults
     let state: LockBox<State>
 
     let scheduler: any Scheduler
 
-    init(run: RunCore, owner: any PlanOwner, lane: Int = 0, description: BatchDescription) {
+    init(run: RunCore, owner: any PlanOwner, lane: Int = 0, isNested: Bool, description: BatchDescription) {
         self.run = run
         self.lane = lane
+        self.isNested = isNested
         self.description = description
         scheduler = run.engine.scheduler
         results = description.makeResults(run.engine.scheduler.now)
@@ -77,7 +80,6 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
         case Self.ask: ask()
         case Self.goOn: goOn()
         case Self.tell: tell()
-        case Signal.cancel.kind: cancel()
         default: break
         }
     }
@@ -90,9 +92,11 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
                 "maxConcurrency is \(description.maxConcurrency): at least 1 item must be allowed at once")
             return end(.failure(error))
         }
+        guard !state.withLock({ $0.isCancelled }) else { return }
         let input = UserCode.call(scheduler) { description.makeInput() }
-        if let count = input.count { results.log.reserve(count) }
         state.withLock { state in
+            guard state.phase != .ended else { return }
+            if let count = input.count { results.log.reserve(count) }
             state.input = input
             state.progress.total = input.count
             state.progress.pending = input.count ?? 0
@@ -221,33 +225,30 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
             settle(.failure(error.with(path: path(of: lane))), attempts: 0, lane: lane, node: node)
         case .call(let call): start(call, node, lane: lane)
         case .plan, .steps, .batch:
-            let job = ChainJob(run: run, owner: self, lane: lane, node: node)
-            occupy(lane, with: job, node)
-            scheduler.execute(job, .start)
+            let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, node: node)
+            if occupy(lane, with: job, node) { scheduler.execute(job, .start) }
         }
     }
 
     private func start(_ description: CallDescription, _ node: _PlanNode, lane: Int) {
-        let call: CallJob = state.withLock { state in
+        let call = state.withLock { state in
             let call = state.lanes[lane].call ?? CallJob(run: run)
             state.lanes[lane].call = call
-            state.lanes[lane].child = call
             state.lanes[lane].output = description.output
-            if self.description.reconnect != nil { state.lanes[lane].node = node }
             return call
         }
-        call.start(description, owner: self, lane: lane)
-        // Cancelled while it was not yet to be found: the call knows nothing of it.
-        if state.withLock({ $0.isCancelled }) { call.cancel() }
+        if occupy(lane, with: call, node) { call.start(description, owner: self, lane: lane) }
     }
 
-    private func occupy(_ lane: Int, with job: any Job, _ node: _PlanNode) {
+    /// Makes the item under way known to a cancel; false when one was there before, which is the item's end.
+    private func occupy(_ lane: Int, with job: any Cancellable, _ node: _PlanNode) -> Bool {
         let isCancelled = state.withLock { state in
-            state.lanes[lane].child = job
+            if !state.isCancelled { state.lanes[lane].child = job }
             if description.reconnect != nil { state.lanes[lane].node = node }
             return state.isCancelled
         }
-        if isCancelled { scheduler.post(job, .cancel) }
+        if isCancelled { settle(.failure(CallJob.cancelled.with(path: path(of: lane))), attempts: 0, lane: lane) }
+        return !isCancelled
     }
 
     // MARK: Ending items
@@ -308,7 +309,8 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
         case .failure(let failure): error = failure
         }
         if let error { results.log.failed(index, error, attempts: attempts, at: now) }
-        let (begins, progress): (Bool, BatchProgress) = state.withLock { state in
+        let isHeard = !isNested && run.isHeard
+        let (begins, news): (Bool, (BatchProgress, number: UInt64)) = state.withLock { state in
             let kept = state.lanes[lane].node ?? node
             state.lanes[lane].isOpen = false
             state.lanes[lane].child = nil
@@ -324,12 +326,17 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
             }
             if error != nil, description.reconnect != nil, !state.isCancelled, let kept {
                 state.failed[index] = kept
-                return (false, state.progress)
+                return (false, Self.progress(of: state, isHeard))
             }
-            return (announce([index], &state), state.progress)
+            return (announce([index], &state), Self.progress(of: state, isHeard))
         }
         if begins { scheduler.execute(self, Signal(kind: Self.tell)) }
-        if run.hasListeners { run.report(RunProgress(batch: progress)) }
+        if isHeard { run.report(RunProgress(batch: news.0), number: news.number) }
+    }
+
+    /// The progress, with a number that is drawn under the lock: reports may overtake each other on their way.
+    private static func progress(of state: State, _ isHeard: Bool) -> (BatchProgress, number: UInt64) {
+        (state.progress, isHeard ? Numbering.next() : 0)
     }
 
     // MARK: Ending the batch
@@ -352,18 +359,18 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
             return (isNews, state.isCancelled)
         }
         if begins { scheduler.execute(self, Signal(kind: Self.tell)) }
-        if isCancelled {
-            var error = CallJob.cancelled
-            error.storage.report = results.report
-            end(.failure(error))
-        } else {
-            end(.success(results.report))
-        }
+        end(isCancelled ? .failure(cancelled) : .success(results.report))
+    }
+
+    private var cancelled: BatonError {
+        var error = CallJob.cancelled
+        error.storage.report = results.report
+        return error
     }
 
     /// Ends the batch as soon as `onEach` was told everything.
     private func end(_ result: Result<any Sendable, BatonError>) {
-        let ended: (owner: (any PlanOwner)?, lanes: [Lane])? = state.withLock { state in
+        let ended: (owner: (any PlanOwner)?, lanes: [Lane], isCancelled: Bool)? = state.withLock { state in
             guard state.phase != .ended else { return nil }
             if state.isTelling || !state.news.isEmpty {
                 state.ending = result
@@ -371,27 +378,38 @@ final class BatchJob: RunPart, CallOwner, PlanOwner {
             }
             state.phase = .ended
             defer { (state.lanes, state.owner, state.input, state.ending) = ([], nil, nil, nil) }
-            return (state.owner, state.lanes)
+            return (state.owner, state.lanes, state.isCancelled)
         }
         guard let ended else { return }
         for lane in ended.lanes { lane.call?.retire() }
-        ended.owner?.planEnded(result, lane: lane)
+        // It may have been cancelled while `onEach` was told the last items.
+        if ended.isCancelled, case .success = result {
+            ended.owner?.planEnded(.failure(cancelled), lane: lane)
+        } else {
+            ended.owner?.planEnded(result, lane: lane)
+        }
     }
 
-    private func cancel() {
-        let stopped: (children: [any Job], Task<Void, Never>?, TimerHandle?)? = state.withLock { state in
+    func takeNote(_ walk: inout CancellationWalk) {
+        let stopped: (children: [any Cancellable], Task<Void, Never>?, TimerHandle?)? = state.withLock { state in
             guard state.phase != .ended, !state.isCancelled else { return nil }
             state.isCancelled = true
+            // What was to be sent again has failed for good.
+            for (index, node) in state.again { state.failed[index] = node }
+            state.progress.failed += state.again.count
+            state.progress.pending -= state.again.count
             state.again = []
             // Whoever asks or pauses is not waited for.
             if state.phase != .running { state.phase = .running }
             return (state.lanes.compactMap(\.child), state.task, state.pause)
         }
         guard let (children, task, pause) = stopped else { return }
-        task?.cancel()
-        if let pause { scheduler.cancel(pause) }
-        for child in children { scheduler.post(child, .cancel) }
-        advance()
+        walk.rest += children
+        walk.actions.append { [self] in
+            task?.cancel()
+            if let pause { scheduler.cancel(pause) }
+            advance()
+        }
     }
 
     // MARK: Telling

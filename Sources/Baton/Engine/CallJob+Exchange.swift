@@ -20,7 +20,7 @@ extension CallJob: TransportEvents {
         switch engine.queue.admit(work, host: host, run: run.id) {
         case .granted: granted(token, host: host)
         case .rejected:
-            finish(.failure(BatonError(.queueFull, "the client's queue is full").with(phase: .queue)), token)
+            refuse(BatonError(.queueFull, "the client's queue is full").with(phase: .queue), token)
         case .queued(let ticket):
             let isStale = state.withLock { state in
                 guard state.token == token, state.phase == .waiting else { return state.token != token }
@@ -50,12 +50,10 @@ extension CallJob: TransportEvents {
         if let event { run.events?.append(.attemptStarted(event)) }
         let transmission = engine.transport.send(request, to: TransportReceiver(self, token: token))
         let isAbandoned = state.withLock { state in
-            if state.token == token, state.phase == .inFlight {
-                state.transmission = transmission
-                return false
-            }
-            // Given up while it was being sent: whoever did so had nothing to cancel yet.
-            return state.orphans.contains { $0.token == token }
+            if state.token == token, state.phase == .inFlight { state.transmission = transmission }
+            // Given up while it was being sent, and whoever did so had nothing to cancel yet; or over already, and then
+            // a cancel does nothing.
+            return state.token != token
         }
         if isAbandoned { transmission.cancel() }
     }
@@ -148,7 +146,7 @@ extension CallJob: TransportEvents {
             if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
             return state.body.count > Self.largestBody
         }
-        if isTooLarge { refuse(token) }
+        if isTooLarge { giveUpTooLarge(token) }
         return .more
     }
 
@@ -182,7 +180,7 @@ extension CallJob: TransportEvents {
     /// The most bytes of a response that are kept in memory.
     private static let largestBody = 256 << 20
 
-    private func refuse(_ token: UInt64) {
+    private func giveUpTooLarge(_ token: UInt64) {
         let refused: (State, token: UInt64)? = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return nil }
             let old = state
@@ -192,8 +190,12 @@ extension CallJob: TransportEvents {
         guard case (let old, let token)? = refused else { return }
         old.transmission?.cancel()
         let error = BatonError(
-            .responseTooLarge, "the response is larger than \(Self.largestBody) bytes: download it to a file")
-        conclude(.failure(error.with(phase: .receive)), token)
+            .responseTooLarge, "the response is larger than \(Self.largestBody) bytes: download it to a file"
+        ).with(phase: .receive)
+        if let event = attemptEvent(old, at: scheduler.now) {
+            run.events?.append(.attemptEnded(event, .failure(error)))
+        }
+        conclude(.failure(error), token)
     }
 
     /// Takes the end of an exchange: the first one for the token that is in flight counts.

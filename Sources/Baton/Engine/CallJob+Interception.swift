@@ -61,7 +61,7 @@ extension CallJob {
         _ request: HTTPRequest, below: Layers, token: UInt64, isFirst: Bool
     ) async -> Result<HTTPResponse, BatonError> {
         let child = CallJob(run: run)
-        let prepared: Result<(CallDescription, attempt: Int), BatonError> = state.withLock { state in
+        let prepared: Result<(CallDescription, number: UInt64, attempt: Int), BatonError> = state.withLock { state in
             guard state.token == token, state.phase == .intercepting, !state.isCancelled,
                 let original = state.original
             else { return .failure(Self.cancelled) }
@@ -82,18 +82,19 @@ extension CallJob {
                 if below == .exchange { state.attempt += 1 }
             }
             state.children.append(child)
-            return .success((original.with(request), state.attempt))
+            return .success((original.with(request), state.number, state.attempt))
         }
         switch prepared {
         case .failure(let error): return .failure(error)
-        case .success((let description, let attempt)):
+        case .success((let description, let number, let attempt)):
             if let fault = request.fault {
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
             let (result, attempts) = await scheduler.waiting {
                 await withCheckedContinuation { continuation in
                     child.start(
-                        description, layers: below, attempt: attempt, owner: Waiter(continuation), lane: 0)
+                        description, layers: below, number: number, attempt: attempt, owner: Waiter(continuation),
+                        lane: 0)
                 }
             }
             child.retire()

@@ -5,7 +5,7 @@ internal import Foundation
 /// Replies, timeouts and cancellations come from anywhere and at any time. Each takes the one lock, compares phase and
 /// token, and the first one that fits decides; it acts after unlocking. The token changes with every exchange, so what
 /// comes late finds nothing to change. A lane of a batch and a chain use one call again and again.
-final class CallJob: RunPart {
+final class CallJob: Cancellable, RunPart {
     enum Phase {
         case idle, preparing, intercepting, waiting, inFlight, landed, backingOff
     }
@@ -50,6 +50,7 @@ final class CallJob: RunPart {
         var children: [CallJob] = []
         /// Exchanges that were given up while the transport had them: they keep their slots for a while.
         var orphans: [Orphan] = []
+        /// For good: a call that was cancelled between two uses, or before the first, does not begin the next one.
         var isCancelled = false
     }
 
@@ -79,11 +80,14 @@ final class CallJob: RunPart {
     // MARK: Beginning
 
     /// Begins a request. The call must be idle.
+    ///
+    /// - Parameter number: the request's number, where this is only a part of its way; nil draws one.
     func start(
-        _ original: CallDescription, layers: Layers = .all, attempt: Int = 0, owner: any CallOwner, lane: Int
+        _ original: CallDescription, layers: Layers = .all, number: UInt64? = nil, attempt: Int = 0,
+        owner: any CallOwner, lane: Int
     ) {
-        let number = run.events == nil && settings.attemptInterceptors.isEmpty ? 0 : Numbering.next()
-        let token = state.withLock { state in
+        let number = number ?? (run.events != nil || settings.hasInterceptors ? Numbering.next() : 0)
+        let (token, isCancelled) = state.withLock { state in
             state.phase = .preparing
             state.token &+= 1
             state.number = number
@@ -92,9 +96,9 @@ final class CallJob: RunPart {
             state.layers = layers
             state.original = original
             state.attempt = attempt
-            state.isCancelled = false
-            return state.token
+            return (state.token, state.isCancelled)
         }
+        if isCancelled { return finish(.failure(Self.cancelled), token) }
         if layers == .all, !settings.callInterceptors.isEmpty {
             intercept(original.request, with: settings.callInterceptors, below: .attempts, token)
         } else {
@@ -122,8 +126,24 @@ final class CallJob: RunPart {
             enqueue(request, token)
         } catch {
             let error = BatonError.wrapping(error, as: .interceptorFailed, "an adapter threw an error")
-            finish(.failure(error.with(phase: .intercept)), token)
+            refuse(error.with(phase: .intercept), token)
         }
+    }
+
+    /// Ends the call before it was sent. Posted, because whoever began it is still on the stack: it would go on with
+    /// the next item from within this one.
+    func refuse(_ error: BatonError, _ token: UInt64) {
+        let isCurrent = state.withLock { state in
+            guard state.token == token, state.phase != .idle else { return false }
+            state.reply = .failure(error)
+            return true
+        }
+        if isCurrent { scheduler.post(self, Signal(kind: Self.refused, token: token)) }
+    }
+
+    private func refused(_ token: UInt64) {
+        let reply = state.withLock { state in state.token == token ? state.reply : nil }
+        if let reply { finish(reply, token) }
     }
 
     // MARK: Signals
@@ -133,6 +153,7 @@ final class CallJob: RunPart {
     static let timer: UInt8 = 12
     static let retry: UInt8 = 13
     static let forfeit: UInt8 = 14
+    static let refused: UInt8 = 15
 
     func run(_ signal: Signal) {
         switch signal.kind {
@@ -141,7 +162,7 @@ final class CallJob: RunPart {
         case Self.timer: timerFired()
         case Self.retry: retryNow(signal.token)
         case Self.forfeit: forfeit(signal.token)
-        case Signal.cancel.kind: cancel()
+        case Self.refused: refused(signal.token)
         default: break
         }
     }
@@ -239,30 +260,40 @@ final class CallJob: RunPart {
         if let timer { scheduler.cancel(timer) }
     }
 
-    /// Stops whatever is going on; safe at any time.
-    func cancel() {
+    func takeNote(_ walk: inout CancellationWalk) {
         let stopped: (State, token: UInt64)? = state.withLock { state in
-            guard state.phase != .idle, !state.isCancelled else { return nil }
+            guard !state.isCancelled else { return nil }
             state.isCancelled = true
+            guard state.phase != .idle else { return nil }
             let old = state
-            if state.phase == .inFlight { abandon(&state) }
+            // The token changes, so whoever was about to go on with the call finds that it is not theirs any more.
+            if state.phase == .inFlight {
+                abandon(&state)
+            } else {
+                state.token &+= 1
+                state.phase = .preparing
+            }
             return (old, state.token)
         }
         guard case (let old, let token)? = stopped else { return }
+        walk.rest += old.children
+        walk.actions.append { [self] in stop(old, token) }
+    }
+
+    /// Stops what was under way when the call was cancelled.
+    private func stop(_ old: State, _ token: UInt64) {
         switch old.phase {
         case .waiting:
-            // Where there is no ticket yet, whoever brings it finds the call ended and takes it back. Where the slot
-            // was granted meanwhile, the signal that says so gives it back.
+            // Where there is no ticket yet, whoever brings it takes it back. Where the slot was granted meanwhile, the
+            // signal that says so gives it back.
             if let ticket = old.ticket { _ = engine.queue.withdraw(ticket) }
         case .inFlight: old.transmission?.cancel()
         case .backingOff: old.backoff.map(scheduler.cancel)
-        case .intercepting:
-            old.task?.cancel()
-            for child in old.children { scheduler.post(child, .cancel) }
-        case .idle, .preparing, .landed: break
+        case .intercepting: old.task?.cancel()
+        // A reply that has landed is not looked at any more, so its slot is given back here.
+        case .landed: giveBack(old.host)
+        case .idle, .preparing: break
         }
-        // A reply that has landed gives its slot back by itself; it is not looked at any more.
-        if old.phase == .landed { giveBack(old.host) }
         if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(Self.cancelled)))
         }

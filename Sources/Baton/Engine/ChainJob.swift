@@ -3,7 +3,7 @@
 /// Steps are interpreted in a loop on worker threads, with one frame for each chain that stands within another, so
 /// the stack does not grow with their number or depth. Where a step has to wait, the registers are put aside, and the
 /// one who ends the wait posts.
-final class ChainJob: Job, CallOwner, PlanOwner {
+final class ChainJob: Cancellable, CallOwner, PlanOwner {
     /// A chain that is being run, and how far it is.
     struct Frame {
         var steps: [ChainStep]
@@ -13,18 +13,14 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         var step = 0
     }
 
-    /// What the interpreter works with. Whoever runs has taken it out of the state and is alone with it.
-    final class Registers {
-        @exclusivity(unchecked) var frames: [Frame] = []
-        @exclusivity(unchecked) var value: any Sendable = ()
+    /// What the interpreter works with; whoever runs has taken it out of the state.
+    struct Registers {
+        var frames: [Frame] = []
+        var value: any Sendable = ()
         /// The values of the outermost chain's steps that are done.
-        @exclusivity(unchecked) var completed: [any Sendable] = []
+        var completed: [any Sendable] = []
         /// What runs first.
-        @exclusivity(unchecked) var entry: _PlanNode?
-
-        init(entry: _PlanNode) {
-            self.entry = entry
-        }
+        var entry: _PlanNode?
     }
 
     /// What a step that had to wait came to.
@@ -44,7 +40,7 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         var arrival: Arrival?
         var output: (any Response.Type)?
         var call: CallJob?
-        var child: (any Job)?
+        var child: (any Cancellable)?
         var task: Task<Void, Never>?
         /// Tells the task of this step from one that comes late.
         var token: UInt64 = 0
@@ -54,13 +50,16 @@ final class ChainJob: Job, CallOwner, PlanOwner {
 
     let run: RunCore
     let lane: Int
+    /// Whether a batch stands around it; the progress of batches within is not the run's.
+    let isNested: Bool
     let state: LockBox<State>
 
     let scheduler: any Scheduler
 
-    init(run: RunCore, owner: any PlanOwner, lane: Int, node: _PlanNode) {
+    init(run: RunCore, owner: any PlanOwner, lane: Int, isNested: Bool, node: _PlanNode) {
         self.run = run
         self.lane = lane
+        self.isNested = isNested
         scheduler = run.engine.scheduler
         state = LockBox(State(registers: Registers(entry: node), owner: owner))
     }
@@ -68,7 +67,6 @@ final class ChainJob: Job, CallOwner, PlanOwner {
     func run(_ signal: Signal) {
         switch signal.kind {
         case Signal.start.kind, Signal.resume.kind: resume()
-        case Signal.cancel.kind: cancel()
         default: break
         }
     }
@@ -109,12 +107,15 @@ final class ChainJob: Job, CallOwner, PlanOwner {
     }
 
     private func resume() {
-        let taken: (Registers, Arrival?, (any Response.Type)?)? = state.withLock { state in
-            guard state.phase == .waiting, let registers = state.registers else { return nil }
+        // Swapped, not copied: the arrays in it must have one owner, or each step would copy all that went before.
+        var registers = Registers()
+        let taken: (Arrival?, (any Response.Type)?)? = state.withLock { state in
+            guard state.phase == .waiting, state.registers != nil else { return nil }
+            swap(&registers, &state.registers!)
             defer { (state.arrival, state.registers, state.phase) = (nil, nil, .running) }
-            return (registers, state.arrival, state.output)
+            return (state.arrival, state.output)
         }
-        guard case (let registers, let arrival, let output)? = taken else { return }
+        guard case (let arrival, let output)? = taken else { return }
         switch arrival {
         case .none: break
         case .value(.success(let value)): registers.value = value
@@ -124,62 +125,62 @@ final class ChainJob: Job, CallOwner, PlanOwner {
                 registers.value = try ResponseReader.read(
                     output ?? EmptyResponse.self, from: response, using: run.settings.context.coding)
             } catch {
-                return fail(error, registers)
+                return fail(error, &registers)
             }
         case .value(.failure(let error)), .node(.failure(let error)), .response(.failure(let error)):
-            return fail(error, registers)
+            return fail(error, &registers)
         }
-        interpret(registers)
+        interpret(&registers)
     }
 
     // MARK: Steps
 
-    private func interpret(_ registers: Registers) {
+    private func interpret(_ registers: inout Registers) {
         let context = run.settings.context
         if let entry = registers.entry {
             registers.entry = nil
-            guard enter(entry, registers) else { return }
+            guard enter(entry, &registers) else { return }
         }
         while let top = registers.frames.indices.last {
             guard registers.frames[top].next < registers.frames[top].count else {
                 registers.frames.removeLast()
                 continue
             }
-            if state.withLock({ $0.isCancelled }) { return fail(CallJob.cancelled, registers) }
+            if state.withLock({ $0.isCancelled }) { return fail(CallJob.cancelled, &registers) }
             let step = registers.frames[top].steps[registers.frames[top].next]
             registers.frames[top].next += 1
             do {
                 switch step {
                 case .start(let node):
-                    guard enter(node, registers) else { return }
+                    guard enter(node, &registers) else { return }
                 case .map(let map):
                     let value = registers.value
                     registers.value = try UserCode.call(scheduler) { try map.apply(value) }
                 case .then(let then):
-                    begin(registers, top)
+                    begin(&registers, top)
                     let value = registers.value
                     let node = try UserCode.call(scheduler) { try then.derive(value, context) }
-                    guard enter(node, registers) else { return }
+                    guard enter(node, &registers) else { return }
                 case .thenAsync(let then):
-                    begin(registers, top)
-                    return derive(then, registers)
+                    begin(&registers, top)
+                    return derive(then, &registers)
                 }
             } catch {
                 let error = BatonError.wrapping(error, as: .deriveFailed, "a closure of the chain threw an error")
-                return fail(error.with(phase: .derive), registers)
+                return fail(error.with(phase: .derive), &registers)
             }
         }
         end(.success(registers.value))
     }
 
     /// The next step begins: the one before is done.
-    private func begin(_ registers: Registers, _ top: Int) {
+    private func begin(_ registers: inout Registers, _ top: Int) {
         if top == 0 { registers.completed.append(registers.value) }
         registers.frames[top].step += 1
     }
 
     /// Goes on with a node; false when the chain has to wait, or is over.
-    private func enter(_ node: _PlanNode, _ registers: Registers) -> Bool {
+    private func enter(_ node: _PlanNode, _ registers: inout Registers) -> Bool {
         var node = node
         while true {
             switch node.content {
@@ -187,13 +188,13 @@ final class ChainJob: Job, CallOwner, PlanOwner {
                 registers.value = value
                 return true
             case .failure(let error):
-                fail(error, registers)
+                fail(error, &registers)
                 return false
             case .plan(let plan):
                 do throws(BatonError) {
                     node = try plan._node(in: run.settings.context)
                 } catch {
-                    fail(error, registers)
+                    fail(error, &registers)
                     return false
                 }
             case .steps(let steps, let count):
@@ -205,31 +206,33 @@ final class ChainJob: Job, CallOwner, PlanOwner {
                 registers.frames.append(Frame(steps: steps.snapshot, count: count))
                 return true
             case .call(let description):
-                start(description, registers)
+                start(description, &registers)
                 return false
             case .batch(let batch):
-                startBatch(batch, registers)
+                startBatch(batch, &registers)
                 return false
             }
         }
     }
 
     /// Puts the registers aside until something arrives; false when the chain was cancelled in between.
-    private func wait(_ registers: Registers, _ change: (inout State) -> Void) -> Bool {
+    private func wait(_ registers: inout Registers, _ change: (inout State) -> Void) -> Bool {
         let waits = state.withLock { state in
             guard !state.isCancelled else { return false }
+            // Moved, not copied: the arrays in it have one owner, and grow in place.
             state.registers = registers
+            registers = Registers()
             state.phase = .waiting
             change(&state)
             return true
         }
-        if !waits { fail(CallJob.cancelled, registers) }
+        if !waits { fail(CallJob.cancelled, &registers) }
         return waits
     }
 
-    private func start(_ description: CallDescription, _ registers: Registers) {
+    private func start(_ description: CallDescription, _ registers: inout Registers) {
         let call = state.withLock { $0.call } ?? CallJob(run: run)
-        let waits = wait(registers) { state in
+        let waits = wait(&registers) { state in
             state.call = call
             state.child = call
             state.output = description.output
@@ -237,21 +240,23 @@ final class ChainJob: Job, CallOwner, PlanOwner {
         if waits { call.start(description, owner: self, lane: 0) }
     }
 
-    private func startBatch(_ description: BatchDescription, _ registers: Registers) {
-        let batch = BatchJob(run: run, owner: self, description: description)
-        if wait(registers, { $0.child = batch }) { batch.begin() }
+    private func startBatch(_ description: BatchDescription, _ registers: inout Registers) {
+        let batch = BatchJob(run: run, owner: self, isNested: isNested, description: description)
+        if wait(&registers, { $0.child = batch }) { batch.begin() }
     }
 
-    private func derive(_ then: ChainStep.AsyncDerive, _ registers: Registers) {
+    private func derive(_ then: ChainStep.AsyncDerive, _ registers: inout Registers) {
         var token: UInt64 = 0
         let value = registers.value
-        let waits = wait(registers) { state in
+        let waits = wait(&registers) { state in
             state.token &+= 1
             token = state.token
         }
         guard waits else { return }
         let context = run.settings.context
         let task = scheduler.startTask("an async closure of a chain") { [self, token] in
+            // Cancelled before it began: then it does not begin.
+            guard state.withLock({ $0.token == token && $0.phase == .waiting }) else { return }
             let result: Result<_PlanNode, BatonError>
             do {
                 result = .success(try await then.derive(value, context))
@@ -275,9 +280,9 @@ final class ChainJob: Job, CallOwner, PlanOwner {
 
     // MARK: Ending
 
-    /// Stops the step under way; its end, or the interpreter, ends the chain.
-    private func cancel() {
-        let (child, task, ending): ((any Job)?, Task<Void, Never>?, Registers?) = state.withLock { state in
+    /// The step under way is stopped; its end, or the interpreter, ends the chain.
+    func takeNote(_ walk: inout CancellationWalk) {
+        let (child, task, ending): ((any Cancellable)?, Task<Void, Never>?, Registers?) = state.withLock { state in
             guard state.phase != .ended, !state.isCancelled else { return (nil, nil, nil) }
             state.isCancelled = true
             guard state.phase == .waiting, state.child == nil, state.arrival == nil else {
@@ -287,27 +292,35 @@ final class ChainJob: Job, CallOwner, PlanOwner {
             defer { (state.registers, state.phase) = (nil, .running) }
             return (nil, state.task, state.registers)
         }
-        task?.cancel()
-        if let child { scheduler.post(child, .cancel) }
-        if let ending { fail(CallJob.cancelled, ending) }
+        if let child { walk.rest.append(child) }
+        if task == nil, ending == nil { return }
+        walk.actions.append { [self] in
+            task?.cancel()
+            if var ending { fail(CallJob.cancelled, &ending) }
+        }
     }
 
-    private func fail(_ error: BatonError, _ registers: Registers) {
+    /// Ends the chain with an error. The closures go before anybody hears of the end.
+    private func fail(_ error: BatonError, _ registers: inout Registers) {
         var error = error.with(path: path(registers))
         if let outermost = registers.frames.first, outermost.count > 1 {
             error.storage.completed = registers.completed
         }
+        registers = Registers()
         end(.failure(error))
     }
 
     private func end(_ result: Result<any Sendable, BatonError>) {
         let (owner, call, isCancelled): ((any PlanOwner)?, CallJob?, Bool) = state.withLock { state in
-            defer { (state.phase, state.owner, state.call, state.child) = (.ended, nil, nil, nil) }
+            defer { (state.phase, state.owner, state.call, state.child, state.task) = (.ended, nil, nil, nil, nil) }
             return (state.owner, state.call, state.isCancelled)
         }
         call?.retire()
-        if isCancelled, case .success = result {
-            owner?.planEnded(.failure(CallJob.cancelled), lane: lane)
+        if isCancelled, case .success(let value) = result {
+            var error = CallJob.cancelled
+            // If the last step was a batch, this is what it had done.
+            error.storage.report = value
+            owner?.planEnded(.failure(error), lane: lane)
         } else {
             owner?.planEnded(result, lane: lane)
         }

@@ -3,7 +3,7 @@ public import Dispatch
 extension Client {
     /// Runs a plan and waits for what it yields. Cancelling the task cancels the run.
     public func run<P: Plan>(_ plan: P) async throws(BatonError) -> P.Output {
-        let core = launch(plan)
+        let core = launch(plan, isCancelled: Task.isCancelled)
         let result = await withTaskCancellationHandler {
             await core.result
         } onCancel: {
@@ -42,10 +42,10 @@ extension Client {
     }
 
     private func launch<P: Plan>(
-        _ plan: P, completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
+        _ plan: P, isCancelled: Bool = false, completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
     ) -> RunCore {
         let run = RunCore(engine: engine, settings: settings, completion: completion)
-        run.start(.plan(plan))
+        run.start(.plan(plan), isCancelled: isCancelled)
         return run
     }
 }

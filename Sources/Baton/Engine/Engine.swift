@@ -40,6 +40,7 @@ final class Settings: Sendable {
     /// Those that stand around each attempt; all of them adapters, or run as tasks.
     let attemptInterceptors: [any Interceptor]
     let adapters: [any RequestAdapter]?
+    var hasInterceptors: Bool { !attemptInterceptors.isEmpty || !callInterceptors.isEmpty }
     /// What is wrong with the configuration; nothing runs when there is such a fault.
     let fault: BatonError?
 

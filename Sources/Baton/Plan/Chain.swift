@@ -108,12 +108,14 @@ package final class ChainSteps: Sendable {
 
     deinit {
         // The closures of the steps may hold further chains, to any depth.
-        ReleaseList.release(Remains(snapshot))
-        steps.withLock { $0 = [] }
+        ReleaseList.release {
+            let remains = Remains()
+            steps.withLock { swap(&$0, &remains.steps) }
+            return remains
+        }
     }
 
     private final class Remains {
-        let steps: [ChainStep]
-        init(_ steps: [ChainStep]) { self.steps = steps }
+        var steps: [ChainStep] = []
     }
 }

@@ -98,13 +98,14 @@ final class ThreadLoop {
 /// An object that may hold others of its kind hands over what it holds from its `deinit`. What comes up while that
 /// is released on the same thread joins the list instead of the stack.
 package enum ReleaseList {
-    package static func release(_ object: AnyObject) {
+    /// - Parameter take: moves what is to be released into an object of its own, whose only reference the list gets.
+    package static func release(_ take: () -> AnyObject) {
         let loop = ThreadLoop.current
         guard loop.releasing == nil else {
-            loop.releasing!.append(object)
+            loop.releasing!.append(take())
             return
         }
-        loop.releasing = [object]
+        loop.releasing = [take()]
         while let last = loop.releasing!.popLast() { withExtendedLifetime(last) {} }
         loop.releasing = nil
     }

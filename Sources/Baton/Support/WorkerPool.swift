@@ -49,12 +49,13 @@ final class WorkerPool: Sendable {
         start(queue, watches)
     }
 
-    /// Another worker where there is room for one, and whether a watch on progress has to begin.
+    /// Another worker where there is room for one, and whether a watch on progress has to begin: whenever more waits
+    /// than the new worker takes, because everyone else may be blocked.
     private func enlist(_ state: inout State) -> (DispatchQueue?, watches: Bool) {
-        if state.active < size { return (hire(&state), false) }
-        let watches = !state.isWatching
+        let queue = state.active < size ? hire(&state) : nil
+        guard state.waiting > (queue == nil ? 0 : 1), !state.isWatching else { return (queue, false) }
         state.isWatching = true
-        return (nil, watches)
+        return (queue, true)
     }
 
     private func hire(_ state: inout State) -> DispatchQueue {
@@ -72,7 +73,10 @@ final class WorkerPool: Sendable {
     private func work(on queue: DispatchQueue) {
         let loop = ThreadLoop.current
         loop.isWorker = true
-        while let work = take(returning: queue) { loop.run(work, pool: self) }
+        while let work = take(returning: queue) {
+            loop.next = work
+            loop.drain(pool: self)
+        }
         loop.isWorker = false
     }
 
@@ -100,18 +104,20 @@ final class WorkerPool: Sendable {
         return work
     }
 
-    /// Looks again after a moment. If work waits and none was taken in between, every worker is blocked.
+    /// Looks again after a moment. If work waits and none was taken in between, every worker is blocked; then half as
+    /// many again join, so that a hundred closures that block are overcome in a few steps.
     private func watchOnce(seen: UInt64?) {
         watch.asyncAfter(deadline: .now() + patience) { [self] in
-            let (queue, next): (DispatchQueue?, UInt64?) = state.withLock { state in
+            let (queues, next): ([DispatchQueue], UInt64?) = state.withLock { state in
                 guard state.waiting > 0 else {
                     state.isWatching = false
-                    return (nil, nil)
+                    return ([], nil)
                 }
-                let isStalled = state.taken == seen && state.active < maximum
-                return (isStalled ? hire(&state) : nil, state.taken)
+                guard state.taken == seen else { return ([], state.taken) }
+                let wanted = min(state.waiting, max(1, state.active / 2), maximum - state.active)
+                return ((0..<max(0, wanted)).map { _ in hire(&state) }, state.taken)
             }
-            start(queue, false)
+            for queue in queues { start(queue, false) }
             if let next { watchOnce(seen: next) }
         }
     }
@@ -121,23 +127,22 @@ extension ThreadLoop {
     /// How much is done in a row before others get a turn.
     static let turn = 512
 
-    /// Runs one piece of work on a worker, then what it gave rise to here.
-    func run(_ work: Work, pool: WorkerPool) {
+    /// Does on a worker what is in `next`, and what that gives rise to here. Each piece of work is released before the
+    /// next one runs.
+    func drain(pool: WorkerPool) {
         isDraining = true
         defer { isDraining = false }
-        work.job.run(work.signal)
         var done = 0
-        while true {
-            while let work = popFirst() {
-                work.job.run(work.signal)
-                done += 1
-                if done >= Self.turn, pool.hasWaiting { return pool.submit(takeAll()) }
-            }
-            guard let work = next else { break }
-            next = nil
+        while let work = popFirst() ?? takeNext() {
             work.job.run(work.signal)
             done += 1
+            if done >= Self.turn, pool.hasWaiting { return pool.submit(takeAll()) }
         }
+    }
+
+    private func takeNext() -> Work? {
+        defer { next = nil }
+        return next
     }
 
     /// Drains the ring on a thread that is not ours, and hands over what may not run here or is too much.

@@ -55,7 +55,7 @@ extension MockHold where Subject == MockTransport.AnyRequest {
 /// The requests that wait, and the answers that were given before there was a request for them.
 final class HoldCore: Sendable {
     private struct State {
-        var waiting: [MockExchange] = []
+        var waiting: [ScriptedExchange] = []
         var answers: [MockReply.Answer] = []
         var standing: MockReply.Answer?
     }
@@ -65,7 +65,7 @@ final class HoldCore: Sendable {
     var waiting: Int { state.withLock { $0.waiting.count } }
 
     /// The answer for a request if there is one already; otherwise it waits.
-    func admit(_ exchange: MockExchange) -> MockReply.Answer? {
+    func admit(_ exchange: ScriptedExchange) -> MockReply.Answer? {
         state.withLock { state in
             if let answer = state.standing { return answer }
             if !state.answers.isEmpty { return state.answers.removeFirst() }
@@ -74,12 +74,12 @@ final class HoldCore: Sendable {
         }
     }
 
-    func remove(_ exchange: MockExchange) {
+    func remove(_ exchange: ScriptedExchange) {
         state.withLock { $0.waiting.removeAll { $0 === exchange } }
     }
 
     func release(_ answer: MockReply.Answer) {
-        let exchange: MockExchange? = state.withLock { state in
+        let exchange: ScriptedExchange? = state.withLock { state in
             if !state.waiting.isEmpty { return state.waiting.removeFirst() }
             state.answers.append(answer)
             return nil

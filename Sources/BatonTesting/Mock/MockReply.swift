@@ -11,14 +11,22 @@ struct MockReply: Sendable {
         case chunks(Chunks)
         /// Whatever the hold is released with.
         case hold(HoldCore)
+        /// Somebody else answers.
+        case nothing
     }
 
     struct Chunks: Sendable {
         var head: HTTPResponseHead
         var parts: [Data]
         var interval: Duration
-        /// How the body ends when it does not end well.
-        var failure: BatonError?
+        var ending = Ending.complete
+
+        /// How a body in pieces ends.
+        enum Ending: Sendable {
+            case complete
+            case failure(BatonError)
+            case never
+        }
     }
 
     var answer: Answer

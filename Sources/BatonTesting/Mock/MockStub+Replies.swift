@@ -68,7 +68,7 @@ extension MockStub {
     ) -> MockStub {
         let chunks = MockReply.Chunks(
             head: HTTPResponseHead(status: status, fields: fields), parts: chunks, interval: interval,
-            failure: failure.map { BatonError($0, "the mock ends the body so") })
+            ending: failure.map { .failure(BatonError($0, "the mock ends the body so")) } ?? .complete)
         return adding(.chunks(chunks), times, delay)
     }
 

@@ -39,6 +39,11 @@ extension MockTransport {
     /// ```
     @discardableResult
     public func waitForRequests(_ count: Int) async -> [MockCall] {
+        await scheduler.waiting { await arrival(of: count) }
+        return calls
+    }
+
+    private func arrival(of count: Int) async {
         let id = Numbering.next()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -55,6 +60,5 @@ extension MockTransport {
             }
             waiter?.continuation.resume()
         }
-        return calls
     }
 }

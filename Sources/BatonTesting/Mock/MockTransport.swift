@@ -22,7 +22,7 @@ public final class MockTransport: ScheduledTransport {
         var calls: [MockCall] = []
         /// The number of the newest request; it survives a reset, so that those under way are not mixed up.
         var newest = 0
-        var open: [Int: MockExchange] = [:]
+        var open: [Int: ScriptedExchange] = [:]
         var maxInFlight = 0
         /// Requests that arrived with their whole body.
         var received = 0
@@ -123,21 +123,21 @@ public final class MockTransport: ScheduledTransport {
     // MARK: Exchanges
 
     public func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
-        let exchange: MockExchange? = state.withLock { state in
+        let opened: (ScriptedExchange, Int)? = state.withLock { state in
             guard !state.isClosed else { return nil }
             state.newest += 1
             let number = state.newest
-            let exchange = MockExchange(self, number: number, receiver, state.scheduler)
+            let exchange = ScriptedExchange(receiver, state.scheduler) { [self] in ended(number) }
             state.calls.append(MockCall(request, number: number, instant: state.scheduler.now))
             state.open[number] = exchange
             state.maxInFlight = max(state.maxInFlight, state.open.count)
-            return exchange
+            return (exchange, number)
         }
-        guard let exchange else {
+        guard let (exchange, number) = opened else {
             receiver.fail(Self.closed)
             return FinishedTransmission.shared
         }
-        exchange.begin(request)
+        exchange.begin(request) { [self] in reply(to: $0, number: number) }
         return exchange
     }
 

@@ -90,10 +90,8 @@ enum QueryText {
     static func pairs(_ query: some StringProtocol) -> [(name: String, value: String)] {
         Substring(query).split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (
-                PercentEncoding.decodeLeniently(parts[0]),
-                parts.count > 1 ? PercentEncoding.decodeLeniently(parts[1]) : ""
-            )
+            let value = parts.count > 1 ? PercentEncoding.decodeLeniently(parts[1]) : ""
+            return (PercentEncoding.decodeLeniently(parts[0]), value)
         }
     }
 }

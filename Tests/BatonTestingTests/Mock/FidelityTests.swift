@@ -77,13 +77,39 @@ import Testing
         #expect(mock.inFlight == 0)
     }
 
-    @Test("A short delay passes on the clock of the client")
+    @Test("S61 Delays, intervals and closures run on the clock of the client")
     func delay() async throws {
-        mock.on(.get, "/a").reply(status: 204, after: .milliseconds(10))
-        let clock = ContinuousClock()
-        let start = clock.now
-        _ = try await Client(mock).run(Call("/a", as: EmptyResponse.self))
-        #expect(clock.now - start >= .milliseconds(10))
+        mock.on(.get, "/a").reply(status: 204, after: .seconds(3_600))
+        mock.on(.get, "/b").reply(chunks: ["a", "b", "c"].map { Data($0.utf8) }, every: .seconds(10))
+        mock.on(.get, "/c").reply(after: .seconds(5)) { _ in
+            await Task.yield()
+            return HTTPResponse(status: 204)
+        }
+        try await withVirtualTime(transport: mock, configure: { $0.timeout = .seconds(7_200) }) { client, clock in
+            _ = try await client.run(Call("/a", as: EmptyResponse.self))
+            #expect(clock.elapsed == .seconds(3_600))
+            #expect(try await client.run(Call("/b", as: String.self)) == "abc")
+            #expect(clock.elapsed == .seconds(3_620))
+            _ = try await client.run(Call("/c", as: EmptyResponse.self))
+            #expect(clock.elapsed == .seconds(3_625))
+        }
+    }
+
+    @Test("S61 Under virtual time a held request waits until it is released, and the attempt's timeout ends it")
+    func heldUnderVirtualTime() async throws {
+        let held = mock.on(.get, "/a").hold()
+        try await withVirtualTime(transport: mock) { [mock] client, clock in
+            let run = client.start(Call("/a", as: EmptyResponse.self))
+            await mock.waitForRequests(1)
+            held.release(status: 204)
+            _ = try await run.value
+            #expect(clock.elapsed == .zero)
+            let error = await client.error(
+                of: Call("/a", as: EmptyResponse.self) { $0.options.retry = RetryPolicy(attempts: 1) })
+            #expect(error?.code == .timedOut)
+            #expect(clock.elapsed == .seconds(60))
+            #expect(held.waiting == 0)
+        }
     }
 
     @Test("An exchange is over before its receiver hears of it")

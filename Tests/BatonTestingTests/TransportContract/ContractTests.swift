@@ -1,5 +1,6 @@
 import Baton
 import BatonTesting
+import Foundation
 import Testing
 
 @Suite("TransportContract", .timeLimit(.minutes(3)), .serialized)
@@ -33,6 +34,18 @@ struct ContractTests {
             #expect(report.skipped.isEmpty && report.passed.count == TransportContract.checks.count)
         }
     #endif
+
+    @Test("Cassette keeps what applies to it while it records a mock")
+    func cassette() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let report = await TransportContract(makeBench: {
+            let mock = MockTransport()
+            let file = folder.appendingPathComponent("\(UUID().uuidString).har")
+            return (try Cassette(file: file, around: mock), MockContractServer(mock))
+        }).run()
+        #expect(report.failures.isEmpty, "\(report)")
+    }
 
     @Test("A transport that cannot be made, and one that throws everything away, fail every check")
     func hopeless() async {

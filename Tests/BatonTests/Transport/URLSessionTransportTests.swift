@@ -61,6 +61,25 @@ struct URLSessionTransportTests {
         for (recorder, _) in started { #expect(await recorder.ended().isComplete) }
     }
 
+    @Test("Nothing keeps the receiver of an exchange that is over, or was cancelled")
+    func releasesReceivers() async throws {
+        let (transport, server) = (URLSessionTransport(), try LoopbackServer())
+        server.on(.get, "/x", .text("x"))
+        server.on(.get, "/stall", .stall)
+        weak var receiver: ExchangeRecorder?
+        for path in ["/x", "/stall"] {
+            try await {
+                let (recorder, transmission) = try transport.start(.get, server.baseURL + path)
+                if path == "/stall" { transmission.cancel() }
+                await recorder.ended()
+                receiver = recorder
+            }()
+            // The next exchange is told on the same queue, so what the last one left there is gone.
+            for _ in 0..<3 { _ = try await transport.exchange(.get, server.baseURL + "/x") }
+            #expect(receiver == nil)
+        }
+    }
+
     @Test("A body is sent again, whole, when the server closed the connection that was kept open")
     func staleConnection() async throws {
         let (transport, server) = (URLSessionTransport(), try LoopbackServer(recording: .count))

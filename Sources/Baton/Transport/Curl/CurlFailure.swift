@@ -14,9 +14,11 @@
                         "a kept connection broke before an answer came; the request is not idempotent, so it was not "
                             + "sent again"), request, handle)
             }
-            if handle.pointee.head_too_large {
-                return context(
-                    BatonError(.invalidResponse, "the response's head is larger than 256 KB"), request, handle)
+            // A single line that is too long shows as a lack of memory, or as "too large" in newer versions.
+            let isLineTooLong =
+                [27, 100].contains(result) && handle.pointee.head_length > 0 && !handle.pointee.head_complete
+            if handle.pointee.head_too_large || isLineTooLong {
+                return context(BatonError(.invalidResponse, "the response's head is too large"), request, handle)
             }
             let text = text(of: result, handle)
             return context(BatonError(code(of: result, text), text), request, handle)

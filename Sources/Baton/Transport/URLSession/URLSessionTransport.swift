@@ -28,7 +28,8 @@ internal import Foundation
 ///
 /// A released transport lets what is under way finish; ``shutdown()`` ends it.
 public final class URLSessionTransport: Transport {
-    private let session: URLSession
+    /// Let go of at the shutdown: a session keeps its idle connections open for as long as it exists.
+    private let session: LockBox<URLSession?>
     private let link: URLSessionLink
     /// `resume` waits for a queue that all sessions of the process share, so tasks are started on a queue where
     /// nobody else waits. It also puts starts and the end of the session into one order.
@@ -37,11 +38,11 @@ public final class URLSessionTransport: Transport {
     /// A transport with a session of its own.
     public init(_ configuration: Configuration = Configuration()) {
         link = URLSessionLink()
-        session = configuration.makeSession(link)
+        session = LockBox(configuration.makeSession(link))
     }
 
     // Whatever still has to start keeps the transport, so nothing starts after this.
-    deinit { session.finishTasksAndInvalidate() }
+    deinit { endSession() }
 
     public func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
         let exchange = URLSessionExchange(request, receiver, link)
@@ -71,12 +72,17 @@ public final class URLSessionTransport: Transport {
         for exchange in open { exchange.end(with: Self.closed) }
         // Behind the starts that are under way: a task that is made of an ended session stops the process on Linux,
         // and so does `invalidateAndCancel`.
-        starts.async { self.session.finishTasksAndInvalidate() }
+        starts.async { self.endSession() }
+    }
+
+    private func endSession() {
+        session.withLock { $0.take() }?.finishTasksAndInvalidate()
     }
 
     private static let closed = BatonError(.transportClosed, "the transport was shut down")
 
     private func start(_ exchange: URLSessionExchange, _ request: HTTPRequest, _ spool: BodySpool?) {
+        guard let session = session.withLock({ $0 }) else { return exchange.end(with: Self.closed) }
         do throws(BatonError) {
             let body = URLSessionBody(request.body, spool)
             let message = try URLRequest(request, body)

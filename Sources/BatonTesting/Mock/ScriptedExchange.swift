@@ -1,10 +1,16 @@
 internal import Baton
 internal import Foundation
 
-/// One request at the mock, from its arrival to its end.
-final class MockExchange: Transmission, Job {
-    private struct State {
+/// One request at a transport in memory, from its arrival to its end: it answers as it is told, once.
+///
+/// What the receiver is told comes one at a time, with no lock held; an end that comes meanwhile waits its turn.
+final class ScriptedExchange: Transmission, Job {
+    struct State {
         var isOver = false
+        /// Called once, before the receiver hears of the end.
+        var onEnd: (@Sendable () -> Void)?
+        /// Called when the receiver wants more of a body that somebody else hands out.
+        var onResume: (@Sendable () -> Void)?
         /// Whether the receiver is being told something; the end waits until it was.
         var isTelling = false
         var end: (@Sendable (TransportReceiver) -> Void)?
@@ -22,37 +28,55 @@ final class MockExchange: Transmission, Job {
     }
 
     private static let delayIsOver: UInt8 = 0
-    private static let nextChunk: UInt8 = 1
+    static let nextChunk: UInt8 = 1
 
-    private let mock: MockTransport
-    private let number: Int
     private let receiver: TransportReceiver
-    private let scheduler: any Scheduler
-    private let state = LockBox(State())
+    let scheduler: any Scheduler
+    let state: LockBox<State>
 
-    init(_ mock: MockTransport, number: Int, _ receiver: TransportReceiver, _ scheduler: any Scheduler) {
-        self.mock = mock
-        self.number = number
+    init(_ receiver: TransportReceiver, _ scheduler: any Scheduler, onEnd: @escaping @Sendable () -> Void) {
         self.receiver = receiver
         self.scheduler = scheduler
+        state = LockBox(State(onEnd: onEnd))
+    }
+
+    /// Lets somebody else answer: `onResume` is called when the receiver wants more, `onEnd` when the exchange is over.
+    func follow(onResume: @escaping @Sendable () -> Void, onEnd: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            guard !state.isOver else { return true }
+            let first = state.onEnd
+            state.onResume = onResume
+            state.onEnd = {
+                first?()
+                onEnd()
+            }
+            return false
+        }
+        if isOver { onEnd() }
     }
 
     // MARK: Arrival
 
-    /// Reads the body, and answers when it is there.
-    func begin(_ request: HTTPRequest) {
+    /// Reads the body, and answers with what `choose` has for the request when it is there.
+    ///
+    /// - Parameter tellsProgress: whether the receiver is told of the bytes that were read, as if they were sent.
+    func begin(
+        _ request: HTTPRequest, tellsProgress: Bool = true, choose: @escaping @Sendable (HTTPRequest) -> MockReply
+    ) {
         guard let stream = request.body.bodyStream else {
-            if let count = request.body.bytes?.count, count > 0 { tell { $0.sent(Int64(count), of: Int64(count)) } }
-            return arrived(request)
+            if tellsProgress, let count = request.body.bytes?.count, count > 0 {
+                tell { $0.sent(Int64(count), of: Int64(count)) }
+            }
+            return arrived(request, choose(request))
         }
         let collector = BodyCollector(stream, scheduler) { [self] count, total in
-            tell { $0.sent(count, of: total) }
+            if tellsProgress { tell { $0.sent(count, of: total) } }
         } completion: { [self] result in
             switch result {
             case .success(let data):
                 var request = request
                 request.body = .data(data, contentType: request.body.contentType)
-                arrived(request)
+                arrived(request, choose(request))
             case .failure(let error):
                 end(with: .wrapping(error, as: .encodingFailed, "the body could not be read"))
             }
@@ -61,8 +85,7 @@ final class MockExchange: Transmission, Job {
         collector.read()
     }
 
-    private func arrived(_ request: HTTPRequest) {
-        let reply = mock.reply(to: request, number: number)
+    private func arrived(_ request: HTTPRequest, _ reply: MockReply) {
         let isDelayed = state.withLock { state in
             guard !state.isOver else { return true }
             state.body = nil
@@ -96,6 +119,7 @@ final class MockExchange: Transmission, Job {
             guard let request = state.withLock({ $0.request }) else { return }
             complete(Result { try respond(request) })
         case .computeLater(let respond): compute(respond)
+        case .nothing: return
         case .chunks(let chunks):
             state.withLock { $0.chunks = chunks }
             tell { $0.head(chunks.head) }
@@ -110,7 +134,7 @@ final class MockExchange: Transmission, Job {
 
     private func compute(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         guard let request = state.withLock({ $0.request }) else { return }
-        let task = scheduler.startTask("a mock's closure") { [self] in
+        let task = scheduler.startTask("a reply of the mock") { [self] in
             do {
                 complete(.success(try await respond(request)))
             } catch {
@@ -136,67 +160,6 @@ final class MockExchange: Transmission, Job {
         finish { $0.complete(response) }
     }
 
-    // MARK: Pieces
-
-    private enum Step {
-        case chunk(Data)
-        case end(BatonError?)
-        case nothing
-    }
-
-    /// Hands out pieces until there is a wait, or there are no more.
-    private func sendChunks() {
-        while true {
-            let step: Step = state.withLock { state in
-                guard !state.isOver, !state.isPaused, let chunks = state.chunks else { return .nothing }
-                guard state.position < chunks.parts.count else { return .end(chunks.failure) }
-                state.wasResumed = false
-                defer { state.position += 1 }
-                return .chunk(chunks.parts[state.position])
-            }
-            switch step {
-            case .nothing: return
-            case .end(let failure?): return end(with: failure)
-            case .end(nil): return finish { $0.end() }
-            case .chunk(let bytes):
-                var demand = Demand.more
-                tell { demand = $0.chunk(bytes) }
-                if waits(after: demand) { return }
-            }
-        }
-    }
-
-    private func waits(after demand: Demand) -> Bool {
-        state.withLock { state in
-            if case .wait = demand, !state.wasResumed {
-                state.isPaused = true
-                return true
-            }
-            return setTimer(&state)
-        }
-    }
-
-    /// Sets the timer for the next piece; false when it is due now.
-    private func setTimer(_ state: inout State) -> Bool {
-        guard !state.isOver, let chunks = state.chunks, chunks.interval > .zero, state.position < chunks.parts.count
-        else { return false }
-        state.timer = scheduler.schedule(
-            self, Signal(kind: Self.nextChunk), at: scheduler.now.advanced(by: chunks.interval))
-        return true
-    }
-
-    func resume() {
-        let isDue = state.withLock { state in
-            guard state.isPaused else {
-                state.wasResumed = true
-                return false
-            }
-            state.isPaused = false
-            return !setTimer(&state)
-        }
-        if isDue { scheduler.post(self, Signal(kind: Self.nextChunk)) }
-    }
-
     // MARK: The end
 
     func cancel() {
@@ -208,7 +171,7 @@ final class MockExchange: Transmission, Job {
     }
 
     /// Tells the receiver something that is not the end.
-    private func tell(_ event: (TransportReceiver) -> Void) {
+    func tell(_ event: (TransportReceiver) -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.isTelling = true }
             return state.isOver
@@ -224,7 +187,7 @@ final class MockExchange: Transmission, Job {
     }
 
     /// Ends the exchange, once.
-    private func finish(_ event: @escaping @Sendable (TransportReceiver) -> Void) {
+    func finish(_ event: @escaping @Sendable (TransportReceiver) -> Void) {
         let old: State? = state.withLock { state in
             guard !state.isOver else { return nil }
             let old = state
@@ -237,7 +200,7 @@ final class MockExchange: Transmission, Job {
         old.task?.cancel()
         old.body?.cancel()
         old.hold?.remove(self)
-        mock.ended(number)
+        old.onEnd?()
         if !old.isTelling { event(receiver) }
     }
 }

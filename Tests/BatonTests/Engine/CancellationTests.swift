@@ -1,0 +1,187 @@
+import Baton
+import BatonTesting
+import Dispatch
+import Testing
+
+@Suite("Cancelling")
+struct CancellationTests {
+    @Test(
+        "C37: a cancel during the wait for another attempt ends the run at once, without a second send",
+        arguments: UInt64(0)..<20)
+    func duringBackoff(seed: UInt64) async throws {
+        let transport = ScriptedTransport { _, _ in .reply(.status(500)) }
+        try await withVirtualTime(
+            transport: transport, seed: seed, time: .manual,
+            configure: { $0.retry = RetryPolicy(backoff: .constant(.seconds(2))) }
+        ) { client, clock in
+            let counted = client.counting(GetItem(n: 1))
+            let (run, completions) = (counted.run, counted.completions)
+            await clock.advance(by: .seconds(1))
+            run.cancel()
+            await clock.settle()
+            #expect(clock.elapsed == .seconds(1))
+            #expect(completions.count == 1)
+            let error = try await failure { try await run.value }
+            #expect(error.isCancelled)
+            await clock.run()
+            #expect(clock.pendingTimers == 0)
+            #expect(clock.elapsed == .seconds(60) || clock.elapsed == .seconds(1))
+            #expect(completions.count == 1)
+        }
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test(
+        "C38: a cancelled request is never offered for another attempt, and later cancels do nothing",
+        arguments: [HeldTransport.Manners.prompt, .deaf])
+    func inFlight(manners: HeldTransport.Manners) async throws {
+        let transport = HeldTransport(manners)
+        let observer = RecordingObserver()
+        let always = RetryPolicy(attempts: 100, backoff: .none, methods: .all)
+        let client = Client(baseURL: "http://h", transport: transport, retry: always, observers: [observer])
+        let completions = Record<Bool>()
+        let ended = Gate()
+        let box = LockBox<Run<Item>?>(nil)
+        let run = client.start(GetItem(n: 1), on: .global()) { result in
+            if case .failure(let error) = result { completions.add(error.isCancelled) }
+            box.withLock { $0 }?.cancel()
+            ended.open()
+        }
+        box.withLock { $0 = run }
+        await transport.hasSent(1)
+        run.cancel()
+        await ended.opens()
+        run.cancel()
+        transport[0].fail(.connectionLost)
+        #expect(try await failure { try await run.value }.isCancelled)
+        #expect(completions.all == [true])
+        #expect(transport.sent.count == 1)
+        #expect(transport.cancelled == [0])
+        #expect(observer.story == ["run", "attempt 1 /items/1", "attempt 1 /items/1: cancelled", "run ended: cancelled"])
+        box.withLock { $0 = nil }
+    }
+
+    @Test("C39: a cancel of what is queued, of all, and of what depends on it")
+    func queued() async throws {
+        let transport = HeldTransport()
+        let client = Client(baseURL: "http://h", transport: transport) { $0.maxConcurrency = 1 }
+        let a = client.counting(GetItem(n: 1))
+        await transport.hasSent(1)
+        let b = client.counting(GetItem(n: 2))
+        let dependent = client.counting(
+            Chain.value(0).then { _ in
+                try await b.run.value.n == 0 ? GetItem(n: 8) : GetItem(n: 9)
+            })
+        b.run.cancel()
+        #expect(await b.ended.opens())
+        #expect(try await failure { try await b.run.value }.isCancelled)
+        // What waited for the cancelled one hears the same, at once.
+        #expect(await dependent.ended.opens())
+        #expect(try await failure { try await dependent.run.value }.isCancelled)
+        let c = client.counting(GetItem(n: 3))
+        a.run.cancel()
+        b.run.cancel()
+        #expect(await a.ended.opens())
+        await transport.hasSent(2)
+        transport.reply(to: 1)
+        #expect(try await c.run.value == Item(n: 3))
+        #expect(transport.sent.map(\.number) == [1, 3])
+        #expect(client.engine.queue.counts == (0, 0))
+    }
+
+    @Test("C39: a run in a task that is cancelled already sends nothing")
+    func cancelledBefore() async throws {
+        let transport = HeldTransport()
+        let client = Client(baseURL: "http://h", transport: transport)
+        let gate = Gate()
+        let task = Task {
+            await gate.opens()
+            return try await failure { try await client.run(GetItem(n: 1)) }
+        }
+        task.cancel()
+        gate.open()
+        #expect(try await task.value.isCancelled)
+        #expect(transport.sent.isEmpty)
+    }
+
+    @Test("C41: a client that is released at once still answers", arguments: [true, false])
+    func releasedClient(isBatch: Bool) async {
+        let transport = HeldTransport()
+        let ended = Gate()
+        func begin() {
+            let client = Client(baseURL: "http://h", transport: transport)
+            if isBatch {
+                client.start(Batch([GetItem(n: 1)]), on: .global()) { _ in ended.open() }
+            } else {
+                client.start(GetItem(n: 1).then { GetItem(n: $0.n) }.map(\.n), on: .global()) { _ in ended.open() }
+            }
+        }
+        begin()
+        await transport.hasSent(1)
+        transport.reply(to: 0)
+        if !isBatch {
+            await transport.hasSent(2)
+            transport.reply(to: 1)
+        }
+        #expect(await ended.opens())
+    }
+
+    @Test(
+        "Invariant 2: after a cancel nothing is sent and no closure is called, in any interleaving",
+        arguments: UInt64(0)..<50)
+    func nothingAfter(seed: UInt64) async throws {
+        let transport = ScriptedTransport { request, n in
+            .reply(n == 1 ? .status(503) : .item(for: request), after: .milliseconds(request.number ?? 0))
+        }
+        let calls = Record<Int>()
+        try await withVirtualTime(
+            transport: transport, seed: seed, configure: { $0.retry = RetryPolicy(backoff: .constant(.milliseconds(3))) }
+        ) { client, clock in
+            let plan = Batch(
+                (0..<12).map { n in
+                    GetItem(n: n).then { item in
+                        calls.add(item.n)
+                        return GetItem(n: item.n + 100)
+                    }
+                }, maxConcurrency: 4)
+            let run = client.start(plan)
+            try await clock.sleep(for: .milliseconds(Int(seed) % 20))
+            run.cancel()
+            let (sent, called) = (transport.sent.count, calls.count)
+            let error = try await failure { try await run.value }
+            #expect(error.isCancelled)
+            await clock.run()
+            #expect(transport.sent.count == sent)
+            #expect(calls.count == called)
+            let report = try #require(error.report(of: Item.self))
+            #expect(report.counts.running == 0)
+            #expect(client.engine.queue.counts == (0, 0))
+            #expect(clock.pendingTimers == 0)
+        }
+    }
+
+    @Test("Invariant 2: a cancel from inside a closure of the chain is the last thing that the chain does")
+    func fromInside() async throws {
+        let transport = HeldTransport()
+        let client = Client(baseURL: "http://h", transport: transport)
+        let box = LockBox<Run<Item>?>(nil)
+        let isThere = Gate()
+        let calls = Record<Int>()
+        var plan = Chain.value(0)
+        for step in 1...1_000 {
+            plan = plan.map { value in
+                isThere.blocks()
+                calls.add(step)
+                if step == 500 { box.withLock { $0 }?.cancel() }
+                return value
+            }
+        }
+        let run = client.start(plan.then { _ in GetItem(n: 1) })
+        box.withLock { $0 = run }
+        isThere.open()
+        #expect(try await failure { try await run.value }.isCancelled)
+        box.withLock { $0 = nil }
+        #expect(calls.all == Array(1...500))
+        #expect(transport.sent.isEmpty)
+    }
+}

@@ -1,0 +1,41 @@
+import Baton
+import Foundation
+
+/// What the fixtures' server has: things with a number.
+struct Item: Codable, Response, Equatable {
+    let n: Int
+}
+
+struct GetItem: Request {
+    typealias Output = Item
+    let n: Int
+    var path: String { "/items/\(n)" }
+}
+
+/// A request of any method, whose output nobody looks at.
+struct Send: Request {
+    typealias Output = EmptyResponse
+    var method = HTTPMethod.post
+    var path = "/things"
+    var fields = HTTPFields()
+    var body = HTTPBody.none
+    var options = RequestOptions()
+}
+
+extension HTTPRequest {
+    /// The number at the end of the path; nil when there is none.
+    var number: Int? { path.split(separator: "/").last.flatMap { Int($0) } }
+}
+
+extension HTTPResponse {
+    /// The item that the request asks for.
+    static func item(for request: HTTPRequest) -> HTTPResponse { item(request.number ?? 0) }
+
+    static func item(_ n: Int) -> HTTPResponse {
+        HTTPResponse(status: 200, body: Data("{\"n\": \(n)}".utf8))
+    }
+
+    static func status(_ status: Int, _ body: String = "") -> HTTPResponse {
+        HTTPResponse(status: status, body: Data(body.utf8))
+    }
+}
