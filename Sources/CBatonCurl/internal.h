@@ -55,7 +55,7 @@ enum {
 
 enum {
     MOPT_SOCKETFUNCTION = 20001, MOPT_SOCKETDATA = 10002, MOPT_TIMERFUNCTION = 20004, MOPT_TIMERDATA = 10005,
-    MOPT_MAXCONNECTS = 6,
+    MOPT_MAXCONNECTS = 6, MOPT_MAX_CONCURRENT_STREAMS = 16,
 };
 
 /// The functions of the open library. `curl_easy_setopt` and its kind are variadic in C, so they are called

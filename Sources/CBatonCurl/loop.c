@@ -122,6 +122,8 @@ baton_curl_loop *baton_curl_loop_make(int waker, long max_connections) {
     baton_curl.multi_setopt(loop->multi, MOPT_SOCKETDATA, loop);
     baton_curl.multi_setopt(loop->multi, MOPT_TIMERFUNCTION, timer_changed);
     baton_curl.multi_setopt(loop->multi, MOPT_TIMERDATA, loop);
+    // 100 by itself, beyond which each request of a burst opens a connection of its own.
+    baton_curl.multi_setopt(loop->multi, MOPT_MAX_CONCURRENT_STREAMS, 1000L);
     if (max_connections > 0) baton_curl.multi_setopt(loop->multi, MOPT_MAXCONNECTS, max_connections);
     return loop;
 }

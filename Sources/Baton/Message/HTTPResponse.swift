@@ -48,6 +48,13 @@ public struct HTTPResponse: Sendable {
         self.body = body
     }
 
+    /// A response as a transport hands it over; in one go, since what is behind the reference is made anew whenever
+    /// a part of it is set.
+    package init(head: HTTPResponseHead, body: Data, metrics: TransportMetrics?, url: String?) {
+        self.init(head: head, body: body)
+        extras = Extras(metrics: metrics, url: url)
+    }
+
     /// The status code of the head.
     public var status: Int {
         get { head.status }

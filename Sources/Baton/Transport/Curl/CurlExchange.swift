@@ -32,7 +32,7 @@
             ticket = sending.ticket
             receiver = sending.receiver
             request = sending.request
-            url = sending.request.urlString
+            url = sending.request.joinedURL
             self.inbox = inbox
             baton_curl_request_begin(handle)
             upload = try CurlUpload(sending.request)
@@ -90,10 +90,7 @@
             let metrics = handle.metrics(isUpload: upload != nil)
             if isHeadDelivered { return .end(metrics) }
             guard let head = CurlHead.parse(handle) else { return nil }
-            var response = HTTPResponse(head: head, body: handle.takeBody() ?? Data())
-            response.metrics = metrics
-            response.url = url
-            return .complete(response)
+            return .complete(HTTPResponse(head: head, body: handle.takeBody() ?? Data(), metrics: metrics, url: url))
         }
 
         func failure(_ result: Int32) -> BatonError {

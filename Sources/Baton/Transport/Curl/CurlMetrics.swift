@@ -25,16 +25,20 @@
             metrics.bodyBytesSent = measures.sent < 0 ? nil : measures.sent
             metrics.bodyBytesReceived = measures.received < 0 ? nil : measures.received
             metrics.protocolName = Self.protocolName(measures.version)
-            if let address = measures.address, address.pointee != 0, measures.port > 0 {
-                let host = String(cString: address)
-                metrics.remoteAddress =
-                    host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(measures.port)" : "\(host):\(measures.port)"
+            if let address = measures.address, address.pointee != 0 {
+                metrics.remoteAddress = Self.peer(String(cString: address), measures.port)
             }
             return metrics
         }
 
         private static func time(from start: Int64, to end: Int64) -> Duration? {
             start < 0 || end < 0 ? nil : .microseconds(Swift.max(0, end - start))
+        }
+
+        /// Address and port; a socket in the file system has no port.
+        private static func peer(_ host: String, _ port: Int) -> String {
+            if port <= 0 || host.hasPrefix("/") { return host }
+            return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
 
         private static func protocolName(_ version: Int) -> String? {

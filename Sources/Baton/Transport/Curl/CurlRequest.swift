@@ -47,8 +47,11 @@
             _ url: String, _ secure: Bool, _ method: HTTPMethod?, _ kind: baton_curl_body_kind,
             _ bytes: UnsafeRawPointer? = nil, length: Int64 = 0
         ) -> Int32 {
-            guard let method else { return baton_curl_request_set(self, url, secure, nil, kind, bytes, length) }
-            return baton_curl_request_set(self, url, secure, method.rawValue, kind, bytes, length)
+            // A String that is passed as it is would be copied first.
+            url.withCString { url in
+                guard let method else { return baton_curl_request_set(self, url, secure, nil, kind, bytes, length) }
+                return baton_curl_request_set(self, url, secure, method.rawValue, kind, bytes, length)
+            }
         }
 
         /// The fields in their order. What frames the body is libcurl's to say; what it would add is kept out.
@@ -59,7 +62,7 @@
             for line in request.fields {
                 switch line.name {
                 case .contentLength where hasBody || line.value != "0": continue
-                case .transferEncoding where !hasBody: continue
+                case .transferEncoding: continue
                 case .accept: hasAccept = true
                 case .contentType: hasType = true
                 case "Expect": hasExpect = true
@@ -86,6 +89,19 @@
 
         private func refused(_ request: HTTPRequest, _ reason: String) -> BatonError {
             CurlFailure.context(BatonError(.invalidRequest, reason), request, self)
+        }
+    }
+
+    extension HTTPRequest {
+        /// `urlString`, made in one allocation.
+        var joinedURL: String {
+            var url = ""
+            url.reserveCapacity(origin.scheme.utf8.count + origin.authority.utf8.count + target.utf8.count + 3)
+            url += origin.scheme
+            url += "://"
+            url += origin.authority
+            url += target
+            return url
         }
     }
 
