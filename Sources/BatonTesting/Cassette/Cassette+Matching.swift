@@ -4,6 +4,8 @@ internal import Foundation
 /// One exchange on the tape.
 struct Recording: Sendable {
     var entry: HAR.Entry
+    /// The entry as it is written: what replaces secrets looks at every byte, so it is done once.
+    let redacted: HAR.Entry
     /// The request in the form in which it is compared; nil when it is none that could be sent.
     var request: HTTPRequest?
     /// The place in the order in which the requests were made.
@@ -13,7 +15,8 @@ struct Recording: Sendable {
     init(_ entry: HAR.Entry, number: Int, _ redaction: Redaction) {
         self.entry = entry
         self.number = number
-        request = entry.redacted(by: redaction).httpRequest
+        redacted = entry.redacted(by: redaction)
+        request = redacted.httpRequest
     }
 }
 

