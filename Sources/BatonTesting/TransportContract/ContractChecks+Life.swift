@@ -63,8 +63,8 @@ extension ContractCheck {
                 !isBlocked.withLock { $0 }, "a call from another thread had to wait until an event was over")
         },
         ContractCheck("A receiver that waits is told no bytes until it resumes", unless: .cannotHoldBack) { bench in
-            let bytes = LoopbackServer.pattern(0..<2_000_000)
-            bench.server.reply(.pieces(HTTPResponse(status: 200, body: bytes), bytes: 100_000), to: .get, "/p")
+            let bytes = LoopbackServer.pattern(0..<min(2_000_000, bench.sizes.largeBody))
+            bench.server.reply(.pieces(HTTPResponse(status: 200, body: bytes), bytes: bytes.count / 20), to: .get, "/p")
             bench.reply(.text("x"), "/x")
             let recorder = ExchangeRecorder()
             recorder.demand { $0 == 1 || $0 == 2 ? .wait : .more }
@@ -83,8 +83,8 @@ extension ContractCheck {
             bench.expect(recorder.record.body == bytes, "bytes were lost while the receiver waited")
         },
         ContractCheck("Cancelling an exchange whose receiver waits ends it", unless: .cannotHoldBack) { bench in
-            let bytes = LoopbackServer.pattern(0..<2_000_000)
-            bench.server.reply(.pieces(HTTPResponse(status: 200, body: bytes), bytes: 100_000), to: .get, "/p")
+            let bytes = LoopbackServer.pattern(0..<min(2_000_000, bench.sizes.largeBody))
+            bench.server.reply(.pieces(HTTPResponse(status: 200, body: bytes), bytes: bytes.count / 20), to: .get, "/p")
             let recorder = ExchangeRecorder()
             recorder.demand { _ in .wait }
             let (_, transmission) = try bench.start(.get, "/p", recorder: recorder)

@@ -41,7 +41,7 @@ struct ContractTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         // Each recording writes the whole tape anew, so neither many nor large ones are quick.
         let report = await TransportContract(
-            largeBodyBytes: 300_000, exchangesAtOnce: 50,
+            largeBodyBytes: 100_000, exchangesAtOnce: 50,
             makeBench: {
                 let mock = MockTransport()
                 let file = folder.appendingPathComponent("\(UUID().uuidString).har")
