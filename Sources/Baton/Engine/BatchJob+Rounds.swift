@@ -11,7 +11,7 @@ extension BatchJob {
         let round = Round(
             number: number,
             failures: indices.compactMap { index in
-                results.log.failure(at: index).map {
+                results.failure(at: index).map {
                     Round.Failure(index: index, error: $0.error, attempts: $0.attempts)
                 }
             })
@@ -37,7 +37,7 @@ extension BatchJob {
     }
 
     private func follow(_ decision: Reconnection, ofRound number: Int) {
-        let chosen: (Next, tells: Bool)? = state.withLock { state in
+        let chosen: (Next, tells: Bool, left: [Int])? = state.withLock { state in
             guard state.phase == .asking, state.round == number else { return nil }
             state.task = nil
             guard case .retry(let indices, let wait) = decision else { return accept(&state) }
@@ -45,7 +45,7 @@ extension BatchJob {
                 guard let node = state.failed.removeValue(forKey: index) else { continue }
                 state.again.append((index, node))
                 // An item may end as cancelled, by its own doing, without the batch being so.
-                if results.log.failure(at: index)?.error.isCancelled == true {
+                if results.failure(at: index)?.error.isCancelled == true {
                     state.progress.cancelled -= 1
                 } else {
                     state.progress.failed -= 1
@@ -55,17 +55,19 @@ extension BatchJob {
             // Taken from the end, lowest index first.
             state.again.sort { $0.index > $1.index }
             // Those that were not named have failed for good.
-            let tells = announce(state.failed.keys.sorted(), &state)
+            let left = state.failed.keys.sorted()
+            let tells = announce(left, &state)
             state.failed = [:]
             state.round += 1
             state.phase = .pausing
             state.progress.pending += state.again.count
-            guard wait > .zero else { return (.goOn, tells) }
+            guard wait > .zero else { return (.goOn, tells, left) }
             state.pause = scheduler.schedule(
                 self, Signal(kind: Self.goOn), at: scheduler.now.advanced(by: wait))
-            return (.wait, tells)
+            return (.wait, tells, left)
         }
-        guard let (next, tells) = chosen else { return }
+        guard let (next, tells, left) = chosen else { return }
+        results.finalize(left)
         if tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         switch next {
         case .finish: finish()
@@ -74,10 +76,10 @@ extension BatchJob {
         }
     }
 
-    private func accept(_ state: inout State) -> (Next, tells: Bool) {
+    private func accept(_ state: inout State) -> (Next, tells: Bool, left: [Int]) {
         state.phase = .running
         state.isFinishing = true
-        return (.finish, false)
+        return (.finish, false, [])
     }
 
     /// The pause before a round is over.

@@ -61,12 +61,12 @@ extension CallJob {
         _ request: HTTPRequest, below: Layers, token: UInt64, isFirst: Bool
     ) async -> Result<HTTPResponse, BatonError> {
         let child = CallJob(run: run)
-        let prepared: Result<(CallDescription, number: UInt64, attempt: Int), BatonError> = state.withLock { state in
+        let prepared: Result<Departure, BatonError> = state.withLock { state in
             guard state.token == token, state.phase == .intercepting, !state.isCancelled,
                 let original = state.original
             else { return .failure(Self.cancelled) }
             if !isFirst {
-                let limit = (original.options.retry ?? settings.retry).attempts
+                let limit = (state.options.retry ?? settings.retry).attempts
                 guard state.attempt < limit else {
                     return .failure(
                         BatonError(
@@ -82,19 +82,21 @@ extension CallJob {
                 if below == .exchange { state.attempt += 1 }
             }
             state.children.append(child)
-            return .success((original.with(request), state.number, state.attempt))
+            return .success(
+                Departure(
+                    call: original.with(request), number: state.number, attempt: state.attempt, scope: state.scope))
         }
         switch prepared {
         case .failure(let error): return .failure(error)
-        case .success((let description, let number, let attempt)):
+        case .success(let departure):
             if let fault = request.fault {
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
             let (result, attempts) = await scheduler.waiting {
                 await withCheckedContinuation { continuation in
                     child.start(
-                        description, layers: below, number: number, attempt: attempt, owner: Waiter(continuation),
-                        lane: 0)
+                        departure.call, layers: below, number: departure.number, attempt: departure.attempt,
+                        scope: departure.scope, owner: Waiter(continuation), lane: 0)
                 }
             }
             child.retire()
@@ -105,6 +107,14 @@ extension CallJob {
             }
             return result
         }
+    }
+
+    /// What the call below begins with.
+    private struct Departure {
+        var call: CallDescription
+        var number: UInt64
+        var attempt: Int
+        var scope: PlanScope?
     }
 
     private typealias Ending = (Result<HTTPResponse, BatonError>, attempts: Int)

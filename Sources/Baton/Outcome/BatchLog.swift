@@ -12,6 +12,12 @@ package final class BatchLog: Sendable {
         var ended: Int64 = 0
         var attempts: UInt32 = 0
         var status = Status.notStarted
+
+        mutating func end(_ status: Status, _ attempts: Int, _ time: Int64) {
+            self.status = status
+            self.attempts += UInt32(clamping: attempts)
+            ended = time
+        }
     }
 
     struct State {
@@ -77,9 +83,7 @@ package final class BatchLog: Sendable {
     /// The value is in its place.
     func succeeded(_ index: Int, attempts: Int, at time: Int64) {
         let old = state.withLock { state in
-            state.records[index].status = .succeeded
-            state.records[index].attempts += UInt32(clamping: attempts)
-            state.records[index].ended = time
+            state.records[index].end(.succeeded, attempts, time)
             return state.errors.isEmpty ? nil : state.errors.removeValue(forKey: index)
         }
         withExtendedLifetime(old) {}
@@ -87,9 +91,7 @@ package final class BatchLog: Sendable {
 
     package func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64) {
         let old = state.withLock { state in
-            state.records[index].status = error.isCancelled ? .cancelled : .failed
-            state.records[index].attempts += UInt32(clamping: attempts)
-            state.records[index].ended = time
+            state.records[index].end(error.isCancelled ? .cancelled : .failed, attempts, time)
             return state.errors.updateValue(error, forKey: index)
         }
         withExtendedLifetime(old) {}
@@ -98,6 +100,17 @@ package final class BatchLog: Sendable {
     /// The item is sent again: it is running, its attempts and its beginning stay.
     package func reopen(_ index: Int) {
         state.withLock { $0.records[index].status = .running }
+    }
+
+    func isDone(_ index: Int) -> Bool {
+        state.withLock { index < $0.records.count && $0.records[index].status == .succeeded }
+    }
+
+    /// Attempts of an earlier run count on.
+    func keepAttempts(of records: ContiguousArray<Record>) {
+        state.withLock { state in
+            for index in records.indices { state.records[index].attempts = records[index].attempts }
+        }
     }
 
     package func failure(at index: Int) -> (error: BatonError, attempts: Int)? {

@@ -1,18 +1,67 @@
 /// The results of a batch as its engine sees them.
 package protocol AnyBatchResults: AnyObject, Sendable {
-    var log: BatchLog { get }
+    /// Makes room for so many items.
+    func reserve(_ count: Int)
+    func began(_ index: Int, at time: Int64)
     /// Puts the value of an item in its place; false when it is not of the items' type.
     func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) -> Bool
+    func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64)
+    /// The item is sent again: it is running, its attempts and its beginning stay.
+    func reopen(_ index: Int)
+    func failure(at index: Int) -> (error: BatonError, attempts: Int)?
+    /// Outcomes are final. Called with no lock held.
+    func finalize(_ indices: [Int])
+    /// Whether the next item may be begun, as far as those go that nobody has taken yet.
+    func hasRoom(for index: Int) -> Bool
+    /// What calls for more once there is room again.
+    func whenRoom(_ body: @escaping @Sendable () -> Void)
+    /// Whether the item has a value already, from an earlier run.
+    func isDone(_ index: Int) -> Bool
+    /// The idempotency keys of unfinished items.
+    var keys: BatchKeys? { get }
     /// The report as the output of the batch's plan.
     var report: any Sendable { get }
+}
+
+extension AnyBatchResults {
+    package func finalize(_ indices: [Int]) {}
+    package func hasRoom(for index: Int) -> Bool { true }
+    package func whenRoom(_ body: @escaping @Sendable () -> Void) {}
+    package func isDone(_ index: Int) -> Bool { false }
+    package var keys: BatchKeys? { nil }
+}
+
+/// The idempotency keys under which unfinished items were sent, so that they can be sent again under the same.
+package final class BatchKeys: Sendable {
+    private let keys = LockBox<[Int: String]>([:])
+
+    package subscript(index: Int) -> String? {
+        get { keys.withLock { $0[index] } }
+        set { keys.withLock { $0[index] = newValue } }
+    }
 }
 
 /// The results of one batch: its log, and the items' values.
 package final class BatchResults<Item: Sendable>: AnyBatchResults {
     package let log: BatchLog
+    package let keys: BatchKeys?
 
     package init(start: Instant) {
         log = BatchLog(start: start, stride: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment)
+        keys = BatchKeys()
+    }
+
+    /// The results of a run that goes on where another left off: what had succeeded is there.
+    package init(start: Instant, goingOnFrom old: BatchResults<Item>) {
+        log = BatchLog(start: start, stride: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment)
+        keys = old.keys
+        let records = old.log.state.withLock { $0.records }
+        log.reserve(records.count)
+        for index in records.indices where records[index].status == .succeeded {
+            log.place(of: index)?.assumingMemoryBound(to: Item.self).initialize(to: old.value(at: index))
+            log.state.withLock { $0.records[index] = records[index] }
+        }
+        log.keepAttempts(of: records)
     }
 
     deinit {
@@ -20,6 +69,16 @@ package final class BatchResults<Item: Sendable>: AnyBatchResults {
         for index in records.indices where records[index].status == .succeeded {
             log.place(of: index)?.assumingMemoryBound(to: Item.self).deinitialize(count: 1)
         }
+    }
+
+    package func reserve(_ count: Int) { log.reserve(count) }
+    package func began(_ index: Int, at time: Int64) { log.began(index, at: time) }
+    package func reopen(_ index: Int) { log.reopen(index) }
+    package func failure(at index: Int) -> (error: BatonError, attempts: Int)? { log.failure(at: index) }
+    package func isDone(_ index: Int) -> Bool { log.isDone(index) }
+
+    package func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64) {
+        log.failed(index, error, attempts: attempts, at: time)
     }
 
     package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) -> Bool {
@@ -49,22 +108,30 @@ package final class BatchResults<Item: Sendable>: AnyBatchResults {
 
     package func outcome(at index: Int) -> Outcome<Item> {
         let (record, error) = log.state.withLock { ($0.records[index], $0.errors[index]) }
-        let result: Outcome<Item>.Result =
-            switch record.status {
-            case .notStarted, .running: .notStarted
-            case .succeeded: .succeeded(value(at: index))
-            case .failed: .failed(error ?? BatonError(.cancelled))
-            case .cancelled: .cancelled
-            }
-        let isBegun = record.status != .notStarted
-        return Outcome(
-            result: result, attempts: Int(record.attempts),
-            started: isBegun ? .nanoseconds(record.began - log.start) : nil,
-            duration: isBegun ? .nanoseconds(max(0, record.ended - record.began)) : nil)
+        return record.outcome(error, since: log.start) { value(at: index) }
     }
 
     private func value(at index: Int) -> Item {
         guard let place = log.place(of: index) else { return unsafeBitCast((), to: Item.self) }
         return place.assumingMemoryBound(to: Item.self).pointee
+    }
+}
+
+extension BatchLog.Record {
+    /// The outcome that the record stands for.
+    func outcome<Item: Sendable>(
+        _ error: BatonError?, since start: Int64, value: () -> Item
+    ) -> Outcome<Item> {
+        let result: Outcome<Item>.Result =
+            switch status {
+            case .notStarted, .running: .notStarted
+            case .succeeded: .succeeded(value())
+            case .failed: .failed(error ?? BatonError(.cancelled))
+            case .cancelled: .cancelled
+            }
+        let isBegun = status != .notStarted
+        return Outcome(
+            result: result, attempts: Int(attempts), started: isBegun ? .nanoseconds(began - start) : nil,
+            duration: isBegun ? .nanoseconds(max(0, ended - began)) : nil)
     }
 }

@@ -7,7 +7,7 @@
 /// ```
 /// A report is a snapshot that never changes.
 public struct Report<Item: Sendable>: Sendable, RandomAccessCollection {
-    private let results: BatchResults<Item>
+    package let results: BatchResults<Item>
     public let count: Int
 
     package init(_ results: BatchResults<Item>) {

@@ -74,6 +74,16 @@ package enum ChainStep: Sendable {
         }
     }
 
+    @usableFromInline
+    package struct Recover: Sendable {
+        let derive: @Sendable (BatonError, _PlanContext) throws -> _PlanNode
+
+        @usableFromInline
+        init(derive: @escaping @Sendable (BatonError, _PlanContext) throws -> _PlanNode) {
+            self.derive = derive
+        }
+    }
+
     /// The plan that the chain begins with.
     indirect case start(_PlanNode)
     /// The value is changed; this belongs to the step before.
@@ -81,6 +91,12 @@ package enum ChainStep: Sendable {
     /// The next plan is derived from the value.
     case then(Derive)
     case thenAsync(AsyncDerive)
+    /// What is done in place of giving up when a step before fails; passed over otherwise.
+    case recover(Recover)
+    /// How the step before is undone when a later one fails.
+    case undo(Derive, deadline: Duration)
+    /// A wait.
+    case wait(Duration)
 }
 
 /// The steps of a chain and of those it was built from: one buffer that only grows.

@@ -42,6 +42,10 @@ public struct _PlanNode: Sendable {
         /// The first so many steps of a shared buffer.
         case steps(ChainSteps, count: Int)
         case batch(BatchDescription)
+        /// A part with options of its own.
+        case scoped(ScopedPlan)
+        /// A part that runs once in a run.
+        case shared(SharedPlan)
     }
 
     @usableFromInline package var content: Content

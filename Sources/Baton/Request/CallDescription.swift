@@ -13,6 +13,14 @@ package final class CallDescription: Sendable {
         self.options = options
     }
 
+    /// The same call without what was seen to by whoever runs it.
+    package var withoutFence: CallDescription {
+        var options = options
+        options.deadline = nil
+        options.tag = nil
+        return CallDescription(request: request, output: output, options: options)
+    }
+
     /// The same call with the request as interceptors changed it.
     package func with(_ request: HTTPRequest) -> CallDescription {
         CallDescription(request: request, output: output, options: options)

@@ -3,9 +3,10 @@ internal import Foundation
 
 /// One exchange on the tape.
 struct Recording: Sendable {
+    /// What is replayed.
     var entry: HAR.Entry
-    /// The entry as it is written: what replaces secrets looks at every byte, so it is done once.
-    let redacted: HAR.Entry
+    /// What is written: without secrets.
+    var clean: HAR.Entry
     /// The request in the form in which it is compared; nil when it is none that could be sent.
     var request: HTTPRequest?
     /// The place in the order in which the requests were made.
@@ -15,8 +16,8 @@ struct Recording: Sendable {
     init(_ entry: HAR.Entry, number: Int, _ redaction: Redaction) {
         self.entry = entry
         self.number = number
-        redacted = entry.redacted(by: redaction)
-        request = redacted.httpRequest
+        clean = entry.redacted(by: redaction)
+        request = clean.httpRequest
     }
 }
 

@@ -5,9 +5,9 @@ extension Cassette {
     /// Puts an exchange on the tape, and the tape on the disk. It blocks while it writes.
     func record(_ entry: HAR.Entry, number: Int) throws(BatonError) {
         var recording = Recording(entry, number: number, redaction)
-        recording.entry = recording.redacted
         // It was answered already: what is recorded in this run is not replayed in it.
         recording.isPlayed = true
+        recording.entry = recording.clean
         let version = state.withLock { state in
             let place = state.tape.firstIndex { $0.number > number } ?? state.tape.endIndex
             state.tape.insert(recording, at: place)
@@ -23,10 +23,9 @@ extension Cassette {
                 // Whoever had the lock before may have written this version with its own.
                 guard written < version else { return }
                 let (tape, version) = state.withLock { ($0.tape, $0.version) }
-                let entries = tape.map(\.redacted)
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-                let data = try encoder.encode(HAR.Document(log: HAR.Log(entries: entries)))
+                let data = try encoder.encode(HAR.Document(log: HAR.Log(entries: tape.map(\.clean))))
                 try FileManager.default.createDirectory(
                     at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
                 try data.write(to: file, options: .atomic)

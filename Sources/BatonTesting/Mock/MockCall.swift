@@ -13,7 +13,7 @@ public struct MockCall: Sendable {
     /// The absolute URL.
     public let url: String
     public let fields: HTTPFields
-    /// The bytes of the body, whatever kind it was; those that had been read when the request was cancelled.
+    /// The bytes of the body, whatever kind it was; none when the request was cancelled before they were read.
     public internal(set) var body = Data()
     /// When it arrived, on the client's time line.
     public let instant: Instant

@@ -5,7 +5,8 @@ internal import Foundation
 extension MockTransport {
     /// The reply for a request whose body was read; finds the stub and takes the reply off its list.
     func reply(to request: HTTPRequest, number: Int) -> MockReply {
-        let stubs = received(request, number)
+        note(number) { $0.body = request.body.bytes ?? Data() }
+        let stubs = state.withLock { $0.stubs }
         // The matchers call code that is not ours, so the list is looked through outside the lock.
         for stub in stubs.reversed() where stub.matcher.mismatch(request) == nil {
             if let reply = stub.next() {
@@ -17,16 +18,13 @@ extension MockTransport {
         return MockReply(.failure(BatonError(.unmatchedRequest, Self.complaint(request, stubs))))
     }
 
-    private func received(_ request: HTTPRequest, _ number: Int) -> [StubCore] {
-        note(number) { $0.body = request.body.bytes ?? Data() }
-        let (stubs, ready) = state.withLock { state in
+    /// A request has come with its body, and is answered, delayed or held.
+    func received() {
+        let (ready, scheduler) = state.withLock { state in
             state.received += 1
-            let ready = state.waiters.filter { $0.count <= state.received }
-            state.waiters.removeAll { $0.count <= state.received }
-            return (state.stubs, ready)
+            return (state.takeReady(), state.scheduler)
         }
-        for waiter in ready { waiter.continuation.resume() }
-        return stubs
+        if !ready.isEmpty { scheduler.post(Arrival(ready), Signal(kind: 0)) }
     }
 
     private func note(_ number: Int, _ change: (inout MockCall) -> Void) {

@@ -137,7 +137,11 @@ public final class MockTransport: ScheduledTransport {
             receiver.fail(Self.closed)
             return FinishedTransmission.shared
         }
-        exchange.begin(request) { [self] in reply(to: $0, number: number) }
+        exchange.begin(request) { [self] in
+            reply(to: $0, number: number)
+        } handled: { [self] in
+            received()
+        }
         return exchange
     }
 
@@ -153,7 +157,10 @@ public final class MockTransport: ScheduledTransport {
 
     /// The exchange is over; it is so before its receiver knows, who may send the next one at once.
     func ended(_ number: Int) {
-        let exchange = state.withLock { $0.open.removeValue(forKey: number) }
+        let (exchange, ready, scheduler) = state.withLock { state in
+            (state.open.removeValue(forKey: number), state.takeReady(), state.scheduler)
+        }
         withExtendedLifetime(exchange) {}
+        if !ready.isEmpty { scheduler.post(Arrival(ready), Signal(kind: 0)) }
     }
 }

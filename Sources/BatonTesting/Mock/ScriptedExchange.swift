@@ -59,15 +59,19 @@ final class ScriptedExchange: Transmission, Job {
 
     /// Reads the body, and answers with what `choose` has for the request when it is there.
     ///
-    /// - Parameter tellsProgress: whether the receiver is told of the bytes that were read, as if they were sent.
+    /// - Parameters:
+    ///   - tellsProgress: whether the receiver is told of the bytes that were read, as if they were sent.
+    ///   - handled: called when the request is answered, delayed or held.
     func begin(
-        _ request: HTTPRequest, tellsProgress: Bool = true, choose: @escaping @Sendable (HTTPRequest) -> MockReply
+        _ request: HTTPRequest, tellsProgress: Bool = true, choose: @escaping @Sendable (HTTPRequest) -> MockReply,
+        handled: @escaping @Sendable () -> Void = {}
     ) {
         guard let stream = request.body.bodyStream else {
             if tellsProgress, let count = request.body.bytes?.count, count > 0 {
                 tell { $0.sent(Int64(count), of: Int64(count)) }
             }
-            return arrived(request, choose(request))
+            arrived(request, choose(request))
+            return handled()
         }
         let collector = BodyCollector(stream, scheduler) { [self] count, total in
             if tellsProgress { tell { $0.sent(count, of: total) } }
@@ -77,6 +81,7 @@ final class ScriptedExchange: Transmission, Job {
                 var request = request
                 request.body = .data(data, contentType: request.body.contentType)
                 arrived(request, choose(request))
+                handled()
             case .failure(let error):
                 end(with: .wrapping(error, as: .encodingFailed, "the body could not be read"))
             }

@@ -52,7 +52,8 @@ extension ContractCheck {
             let record = try await bench.exchange(
                 .get, "/x?token=s3cret", fields: [.authorization: "Bearer s3cret", .cookie: "id=s3cret"])
             guard let error = record.error else { return bench.report("a reset connection was no failure") }
-            let text = "\(error) \(String(reflecting: error))"
+            let cause = error.underlying.map { "\($0) \(($0 as NSError).userInfo)" } ?? ""
+            let text = "\(error) \(String(reflecting: error)) \(cause)"
             bench.expect(!text.contains("s3cret"), "the error's text holds a secret")
         },
     ]

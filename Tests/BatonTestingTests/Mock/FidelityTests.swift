@@ -74,6 +74,7 @@ import Testing
         run.cancel()
         let error = await #expect(throws: BatonError.self) { try await run.value }
         #expect(error?.isCancelled == true)
+        await mock.waitUntilIdle()
         #expect(mock.inFlight == 0)
     }
 

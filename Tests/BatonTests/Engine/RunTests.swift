@@ -26,7 +26,7 @@ struct RunTests {
 
     @Test("A batch over a lazy sequence reports every item at its index")
     func lazyBatch() async throws {
-        let report = try await client.run(Batch((0..<500).lazy.map(GetItem.init), maxConcurrency: 4))
+        let report = try await client.run(Batch(Made(500) { GetItem(n: $0) }, maxConcurrency: 4))
         #expect(report.successes.map(\.value.n) == Array(0..<500))
     }
 

@@ -39,3 +39,27 @@ extension HTTPResponse {
         HTTPResponse(status: status, body: Data(body.utf8))
     }
 }
+
+/// A sequence of plans that are made as they are read.
+struct Made<P: Plan>: Sequence, Sendable {
+    let count: Int
+    let make: @Sendable (Int) -> P
+
+    init(_ count: Int, _ make: @escaping @Sendable (Int) -> P) {
+        self.count = count
+        self.make = make
+    }
+
+    func makeIterator() -> Iterator { Iterator(plans: self) }
+
+    struct Iterator: IteratorProtocol {
+        let plans: Made
+        var index = 0
+
+        mutating func next() -> P? {
+            guard index < plans.count else { return nil }
+            defer { index += 1 }
+            return plans.make(index)
+        }
+    }
+}

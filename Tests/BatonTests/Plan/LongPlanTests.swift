@@ -23,9 +23,9 @@ struct LongPlanTests {
         return result.withLock { $0 }
     }
 
-    private static let steps = Scale.count(1_000_000, everyday: 100_000)
+    private static let steps = Scale.count(1_000_000, everyday: 50_000)
 
-    @Test("Z04: a chain of a million steps is built in a loop, run and released (100,000 steps by default)")
+    @Test("Z04: a chain of a million steps is built in a loop, run and released (50,000 steps by default)")
     func steps() async throws {
         let result = await runOnSmallStack {
             var chain = Chain.value(0)
@@ -63,9 +63,9 @@ struct LongPlanTests {
         #expect(try await client.run(beginning) == 2)
     }
 
-    @Test("N53: 100,000 requests in a row, answered inline, need no more stack than one")
+    @Test("N53: 100,000 requests in a row, answered inline, need no more stack than one (3,000 by default)")
     func requests() async throws {
-        let count = Scale.count(100_000, everyday: 10_000)
+        let count = Scale.count(100_000, everyday: 3_000)
         let result = await runOnSmallStack {
             var chain = GetItem(n: 0).chain
             for _ in 1..<count { chain = chain.then { GetItem(n: $0.n + 1) } }
@@ -74,7 +74,7 @@ struct LongPlanTests {
         #expect(try result?.get() == Item(n: count - 1))
     }
 
-    @Test("N53: a cancel at step 50,000 stops there")
+    @Test("N53: a cancel at step 50,000 stops there (5,000 by default)")
     func cancelHalfway() async throws {
         let half = Scale.count(50_000, everyday: 5_000)
         let calls = LockBox(0)
@@ -137,7 +137,7 @@ struct LongPlanTests {
     func releaseOnly() async {
         await Threads.onSmallStack {
             var chain = Chain.value(0)
-            for _ in 0..<50_000 {
+            for _ in 0..<20_000 {
                 let inner = chain
                 chain = Chain.value(0).then { _ in inner }
             }
@@ -171,7 +171,7 @@ struct LongPlanTests {
         #expect(numbers == Array(0..<27))
     }
 
-    @Test("Invariant 8: 20,000 items refused by an adapter, one after the other, need no more stack than one")
+    @Test("Invariant 8: 5,000 items refused by an adapter, one after the other, need no more stack than one")
     func refusedItems() async throws {
         struct Refusal: Error {}
         let result = LockBox<Result<Report<Item>, BatonError>?>(nil)
@@ -182,9 +182,10 @@ struct LongPlanTests {
             configuration.transport = InlineTransport()
             configuration.interceptors = [ClosureAdapter { _, _ in throw Refusal() }]
             let client = Client(configuration: configuration, scheduler: scheduler)
-            client.start(Batch((0..<20_000).map(GetItem.init)), on: .global()) { value in result.withLock { $0 = value } }
+            client.start(Batch((0..<5_000).map(GetItem.init)), on: .global()) { value in result.withLock { $0 = value }
+            }
             scheduler.drain()
         }
-        #expect(try result.withLock { $0 }?.get().counts.failed == 20_000)
+        #expect(try result.withLock { $0 }?.get().counts.failed == 5_000)
     }
 }

@@ -4,11 +4,17 @@ import Testing
 
 @Suite("The state of an exchange over URLSession")
 struct URLSessionExchangeStateTests {
+    private func head(_ status: Int = 200, _ length: Int64? = nil, _ more: HTTPFields = [:]) -> HTTPResponseHead {
+        var fields = more
+        fields[.contentLength] = length.map { String($0) }
+        return HTTPResponseHead(status: status, fields: fields)
+    }
+
     private func running(status: Int = 200, length: Int64? = nil) -> URLSessionExchangeState {
         var state = URLSessionExchangeState()
         _ = state.willStart()
         _ = state.didStart()
-        _ = state.receiveHead(status: status, length: length)
+        _ = state.receiveHead(head(status, length))
         return state
     }
 
@@ -17,7 +23,7 @@ struct URLSessionExchangeStateTests {
         var state = URLSessionExchangeState()
         #expect(state.willStart() == true)
         #expect(state.didStart() == false)
-        #expect(state.receiveHead(status: 200, length: 3) == true)
+        #expect(state.receiveHead(head(200, 3)) == true)
         #expect(state.receiveBytes(3) == true)
         #expect(state.finish(nil) == .complete)
         #expect(state.finish(nil) == nil)
@@ -47,7 +53,7 @@ struct URLSessionExchangeStateTests {
     func endsWhileStarting() {
         var state = URLSessionExchangeState()
         _ = state.willStart()
-        _ = state.receiveHead(status: 200, length: 0)
+        _ = state.receiveHead(head(200, 0))
         #expect(state.finish(nil) == .complete)
         #expect(state.didStart() == false)
         #expect(state.stop() == .nothing)
@@ -57,7 +63,7 @@ struct URLSessionExchangeStateTests {
     func stoppedWhileRunning() {
         var state = running()
         #expect(state.stop() == .answerAndStopTask)
-        #expect(state.receiveHead(status: 200, length: nil) == false)
+        #expect(state.receiveHead(head(200, nil)) == false)
         #expect(state.receiveBytes(1) == false)
         #expect(state.receiveSent(1, of: 1) == nil)
         #expect(state.willStopTask() == true)
@@ -88,8 +94,8 @@ struct URLSessionExchangeStateTests {
         var state = running(status: 103)
         #expect(state.receiveBytes(5) == false)
         #expect(state.received == 0)
-        #expect(state.receiveHead(status: 200, length: nil) == true)
-        #expect(state.receiveHead(status: 500, length: nil) == false)
+        #expect(state.receiveHead(head(200, nil)) == true)
+        #expect(state.receiveHead(head(500, nil)) == false)
     }
 
     @Test("Fewer bytes than announced are a truncated body", arguments: [0, 2, 3, 4])
@@ -97,6 +103,20 @@ struct URLSessionExchangeStateTests {
         var state = running(length: 3)
         _ = state.receiveBytes(count)
         #expect(state.finish(nil) == (count < 3 ? .fail(.truncated) : .complete))
+    }
+
+    @Test(
+        "A length that is not the body's own is no truncation",
+        arguments: [
+            ("Content-Encoding", 200, false), ("Transfer-Encoding", 200, false), ("X", 204, false), ("X", 304, false),
+            ("X", 200, true),
+        ])
+    func lengthOfSomethingElse(field: String, status: Int, isHead: Bool) {
+        var state = URLSessionExchangeState()
+        _ = state.willStart()
+        #expect(state.receiveHead(head(status, 9, [HTTPFieldName(field): "gzip"]), isHead: isHead) == true)
+        #expect(state.finish(nil) == .complete)
+        #expect(state.receivedOnWire == (field == "Content-Encoding" ? nil : 0))
     }
 
     @Test("A refused challenge is the response; any other cancellation is a failure")

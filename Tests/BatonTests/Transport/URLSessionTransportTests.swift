@@ -43,6 +43,24 @@ struct URLSessionTransportTests {
         #expect(server.activity.connections == 0)
     }
 
+    @Test("What would break the head of a request is refused before anything is sent")
+    func invalidHead() async throws {
+        let (transport, server) = (URLSessionTransport(), try LoopbackServer())
+        let origin = try HTTPOrigin(base: server.baseURL)
+        let requests = [
+            HTTPRequest(method: "GET / HTTP/1.1\r\nX-Evil: 1", origin: origin, target: "/"),
+            HTTPRequest(origin: origin, target: "no-slash"),
+            HTTPRequest(origin: origin, target: "/", fields: ["X": "v\r\nX-Evil: 1"]),
+            HTTPRequest(origin: origin, target: "/", fields: ["X Y": "v"]),
+        ]
+        for request in requests {
+            let recorder = ExchangeRecorder()
+            _ = transport.send(request, to: TransportReceiver(recorder))
+            #expect(await recorder.ended().error?.code == .invalidRequest)
+        }
+        #expect(server.activity.connections == 0)
+    }
+
     @Test("What is under way when the transport is released still ends")
     func released() async throws {
         let server = try LoopbackServer()

@@ -84,9 +84,7 @@ final class URLSessionExchange: Transmission {
 
     func receive(_ response: HTTPURLResponse) {
         let head = HTTPResponseHead(response)
-        let bodyless = isHead || head.status == 204 || head.status == 304
-        let length = bodyless ? 0 : head.fields.contains(.contentEncoding) ? nil : head.contentLength
-        if contents.withLock({ $0.state.receiveHead(status: head.status, length: length) }) { receiver.head(head) }
+        if contents.withLock({ $0.state.receiveHead(head, isHead: isHead) }) { receiver.head(head) }
     }
 
     func receive(_ bytes: Data) {
@@ -123,7 +121,7 @@ final class URLSessionExchange: Transmission {
         link.forget(self)
         var metrics = measured ?? TransportMetrics()
         metrics.bodyBytesSent = metrics.bodyBytesSent ?? state.sent
-        metrics.bodyBytesReceived = metrics.bodyBytesReceived ?? state.received
+        metrics.bodyBytesReceived = metrics.bodyBytesReceived ?? state.receivedOnWire
         switch ending {
         case .complete:
             receiver.end(metrics)
@@ -135,7 +133,7 @@ final class URLSessionExchange: Transmission {
             receiver.head(HTTPResponseHead(response))
             receiver.end(metrics)
         case .fail(let failure):
-            receiver.fail(BatonError(failure, underlying: error))
+            receiver.fail(BatonError(failure, underlying: error.map(URLError.init(withoutURL:))))
         }
     }
 }

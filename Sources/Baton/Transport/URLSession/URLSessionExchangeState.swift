@@ -27,13 +27,17 @@ struct URLSessionExchangeState {
     private(set) var stage = Stage.waiting
     /// Whether the receiver has had its end, or is about to.
     private(set) var isOver = false
+    /// Bytes of the body as they were handed on.
     private(set) var received: Int64 = 0
+    /// Bytes of the body as they came; nil where they were compressed.
+    var receivedOnWire: Int64? { isEncoded ? nil : received }
     private(set) var sent: Int64 = 0
     private var stopWhenStarted = false
     private var taskWasStopped = false
     private var hasHead = false
+    private var isEncoded = false
     private var wasChallenged = false
-    /// The length that the body must have; nil where the head does not say.
+    /// The number of bytes to be handed on; nil where the head does not say.
     private var expected: Int64?
 
     // MARK: Start and stop
@@ -78,10 +82,17 @@ struct URLSessionExchangeState {
     // MARK: What the session says
 
     /// The head of a response. Returns whether the receiver is told; not about 1xx, nor when it is over.
-    mutating func receiveHead(status: Int, length: Int64?) -> Bool {
-        guard status >= 200, !hasHead else { return false }
+    ///
+    /// - Parameter isHead: whether it answers HEAD, and so has no body.
+    mutating func receiveHead(_ head: HTTPResponseHead, isHead: Bool = false) -> Bool {
+        guard head.status >= 200, !hasHead else { return false }
         hasHead = true
-        expected = length
+        isEncoded = head.fields.contains(.contentEncoding)
+        if isHead || head.status == 204 || head.status == 304 {
+            expected = 0
+        } else if !isEncoded && !head.fields.contains(.transferEncoding) {
+            expected = head.contentLength
+        }
         return !isOver
     }
 

@@ -1,5 +1,9 @@
 internal import Foundation
 
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
 /// Why a task of a session failed, reduced to what tells our error codes apart.
 enum URLSessionFailure: Equatable {
     case cancelled
@@ -101,6 +105,16 @@ enum URLSessionFailure: Equatable {
         if mentions("connect to") { return .connect }
         if mentions("encoding", "header", "hexadecimal", "content-length") { return .garbled }
         return isSecure ? .secure : .none
+    }
+}
+
+extension URLError {
+    /// The error with its code and words only: what Foundation keeps in it is the whole URL, secrets of the query
+    /// included.
+    init(withoutURL error: any Error) {
+        let error = error as NSError
+        let code: Code? = error.domain == NSURLErrorDomain ? Code(rawValue: error.code) : nil
+        self.init(code ?? .unknown, userInfo: [NSLocalizedDescriptionKey: error.localizedDescription])
     }
 }
 

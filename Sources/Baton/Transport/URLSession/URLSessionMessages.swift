@@ -10,8 +10,15 @@ extension URLRequest {
 
     /// The request as the session wants it. Framing fields are the session's own business and are left out.
     init(_ request: HTTPRequest, _ body: URLSessionBody) throws(BatonError) {
-        guard let url = request.url else {
-            throw BatonError(.invalidRequest, "the target holds what no URL may hold: percent-encode it")
+        // Foundation drops or rewrites what is wrong in silence, and a method would be written as it is.
+        guard !request.method.rawValue.isEmpty, request.method.rawValue.utf8.allSatisfy(\.isTokenByte) else {
+            throw BatonError(.invalidRequest, "the method is not a token (RFC 9110, 5.6.2)")
+        }
+        guard request.target.utf8.first == UInt8(ascii: "/"), let url = request.url else {
+            throw BatonError(.invalidRequest, "the target is no path with a leading slash, or not percent-encoded")
+        }
+        if let invalid = request.fields.firstInvalid {
+            throw BatonError(.invalidRequest, "the field \(invalid.name) \(invalid.reason)")
         }
         if body.length > 0 && (request.method == .get || request.method == .head) {
             throw BatonError(.invalidRequest, "a \(request.method) request has a body: use another method")

@@ -12,10 +12,11 @@ internal import Foundation
 ///
 /// **Use**
 /// ```swift
-/// let client = Client(baseURL: "https://api.example.com", transport: URLSessionTransport())
+/// let transport = URLSessionTransport(.init(maxConnectionsPerHost: 8))
 /// ```
 /// One transport is one session: its connections are kept open and shared by all of its requests. It follows no
 /// redirect, keeps no cookie, cache or credential, and has no timeout of its own. What differs from other transports:
+/// - Foundation adds `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` where the request has none.
 /// - Fields of a response come in the order of their names, repeats joined by a comma, `Set-Cookie` too.
 /// - A receiver that answers `.wait` is not waited for: URLSession cannot hold back.
 /// - A body that is a stream is first written to a temporary file, then sent from there with its length, so it is
