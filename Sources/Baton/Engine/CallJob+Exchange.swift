@@ -48,6 +48,7 @@ extension CallJob: TransportEvents {
 
     /// The slot is ours, unless the call has gone on without it.
     func granted(_ token: UInt64, host: Int32) {
+        probe?.note(.slotTaken(limit: engine.queue.limit))
         let now = scheduler.now
         let departure: (HTTPRequest, AttemptEvent?)? = state.withLock { state in
             guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }
@@ -60,9 +61,10 @@ extension CallJob: TransportEvents {
             let timeout = state.options.timeout ?? settings.timeout
             state.deadline = now.advanced(by: timeout)
             armTimer(&state)
+            probe?.note(.exchangeSent(probed(token), isUndo: state.scope?.isUndo ?? false))
             return (request, attemptEvent(state, at: now))
         }
-        guard let (request, event) = departure else { return engine.queue.release(host) }
+        guard let (request, event) = departure else { return giveBack(host) }
         if let event { run.events?.append(.attemptStarted(event)) }
         let transmission = engine.transport.send(request, to: TransportReceiver(self, token: token))
         let isAbandoned = state.withLock { state in
@@ -115,6 +117,7 @@ extension CallJob: TransportEvents {
             Orphan(
                 token: state.token, host: state.host?.index ?? 0, forfeit: forfeit,
                 event: attemptEvent(state, at: scheduler.now)))
+        probe?.note(.exchangeGivenUp(probed(state.token)))
         state.token &+= 1
         state.transmission = nil
         state.head = nil
@@ -126,8 +129,19 @@ extension CallJob: TransportEvents {
 
     func forfeit(_ token: UInt64) {
         guard let orphan = takeOrphan(token) else { return }
+        probe?.note(.exchangeForfeited(probed(token)))
         if let event = orphan.event { run.events?.append(.slotForfeited(event)) }
-        engine.queue.release(orphan.host)
+        giveBack(orphan.host)
+    }
+
+    /// Gives a slot back.
+    func giveBack(_ host: Int32) {
+        probe?.note(.slotReturned)
+        engine.queue.release(host)
+    }
+
+    private func probed(_ token: UInt64) -> ProbedExchange {
+        ProbedExchange(run: run.id, call: ObjectIdentifier(self), token: token)
     }
 
     private func takeOrphan(_ token: UInt64) -> Orphan? {
@@ -139,6 +153,7 @@ extension CallJob: TransportEvents {
     // MARK: What the transport says
 
     func receiveHead(_ head: HTTPResponseHead, token: UInt64) {
+        probe?.note(.transportTold(probed(token), isEnd: false))
         state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return }
             state.head = head
@@ -146,6 +161,7 @@ extension CallJob: TransportEvents {
     }
 
     func receiveChunk(_ bytes: Data, token: UInt64) -> Demand {
+        probe?.note(.transportTold(probed(token), isEnd: false))
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
             if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
@@ -155,7 +171,9 @@ extension CallJob: TransportEvents {
         return .more
     }
 
-    func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {}
+    func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {
+        probe?.note(.transportTold(probed(token), isEnd: false))
+    }
 
     func receiveEnd(_ metrics: TransportMetrics?, token: UInt64) {
         land(token) { state in
@@ -204,8 +222,10 @@ extension CallJob: TransportEvents {
 
     /// Takes the end of an exchange: the first one for the token that is in flight counts.
     private func land(_ token: UInt64, _ reply: (inout State) -> Result<HTTPResponse, BatonError>) {
+        probe?.note(.transportTold(probed(token), isEnd: true))
         let isCurrent = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
+            probe?.note(.exchangeLanded(probed(token)))
             state.reply = reply(&state)
             state.phase = .landed
             state.transmission = nil
@@ -219,7 +239,7 @@ extension CallJob: TransportEvents {
         // An exchange that was given up gives its slot back now; anything else comes too late or twice.
         guard let orphan = takeOrphan(token) else { return }
         scheduler.cancel(orphan.forfeit)
-        engine.queue.release(orphan.host)
+        giveBack(orphan.host)
     }
 
     /// What there is to do about a reply that has landed.
@@ -251,7 +271,7 @@ extension CallJob: TransportEvents {
         let result = validated(landed.reply)
         // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
         if let old = landed.watched { exchangeEnded(old, result) }
-        if let host = landed.host { engine.queue.release(host.index) }
+        if let host = landed.host { giveBack(host.index) }
         if let event = landed.event { run.events?.append(.attemptEnded(event, result)) }
         conclude(result, landed.token)
     }

@@ -5,7 +5,7 @@ internal import Foundation
 /// Replies, timeouts and cancellations come from anywhere and at any time. Each takes the one lock, compares phase and
 /// token, and the first one that fits decides; it acts after unlocking. The token changes with every exchange, so what
 /// comes late finds nothing to change. A lane of a batch and a chain use one call again and again.
-final class CallJob: Cancellable {
+final class CallJob: Cancellable, RunPart {
     enum Phase {
         case idle, preparing, coalescing, intercepting, hedging, waiting, inFlight, landed, backingOff
     }
@@ -86,12 +86,14 @@ final class CallJob: Cancellable {
     let engine: Engine
     let settings: Settings
     let scheduler: any Scheduler
+    let probe: (any EngineProbe)?
 
     init(run: RunCore) {
         self.run = run
         engine = run.engine
         settings = run.settings
         scheduler = run.engine.scheduler
+        probe = run.probe
     }
 
     // MARK: Beginning
@@ -316,7 +318,7 @@ final class CallJob: Cancellable {
         case .hedging: if let timer = old.hedge?.timer { scheduler.cancel(timer) }
         case .coalescing: if let key = old.key { engine.coalescer.leave(key, self) }
         // A reply that has landed is not looked at any more, so its slot is given back here.
-        case .landed: if let host = old.host { engine.queue.release(host.index) }
+        case .landed: if let host = old.host { giveBack(host.index) }
         case .idle, .preparing: old.task?.cancel()
         }
         exchangeEnded(old, .failure(BatonError(.cancelled)))

@@ -4,6 +4,7 @@ package final class Engine: Sendable {
     package let transport: any Transport
     package let queue: RequestQueue
     private let runs = LockBox<[UInt64: RunCore]>([:])
+    private let attached = LockBox<(any EngineProbe)?>(nil)
 
     let tags = TagRegistry()
     let coalescer = Coalescer()
@@ -49,6 +50,12 @@ package final class Engine: Sendable {
             hosts[key] = policies
             return policies
         }
+    }
+
+    /// What checks the runs that begin from now on; those that are under way keep theirs.
+    package var probe: (any EngineProbe)? {
+        get { attached.withLock { $0 } }
+        set { attached.withLock { $0 = newValue } }
     }
 
     func add(_ run: RunCore) { runs.withLock { $0[run.id] = run } }

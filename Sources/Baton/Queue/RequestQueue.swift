@@ -82,6 +82,9 @@ package final class RequestQueue: Sendable {
     package func pause(run: UInt64) { state.withLock { $0.pause(run: run) } }
     package func resume(run: UInt64) { change { state, granted in state.resume(run: run, into: &granted) } }
 
+    /// How many attempts may hold a slot at once.
+    package var limit: Int { state.withLock { $0.limit } }
+
     /// How many attempts hold a slot, and how many wait for one.
     package var counts: (inFlight: Int, waiting: Int) { state.withLock { ($0.inFlight, $0.waiting) } }
 
