@@ -5,6 +5,7 @@ extension CallJob {
         let begun: AttemptContext? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
             state.phase = .intercepting
+            state.isExhausted = false
             return AttemptContext(
                 run: run.id, call: state.number, attempt: max(1, state.attempt), scheduler: scheduler)
         }
@@ -61,33 +62,17 @@ extension CallJob {
         _ request: HTTPRequest, below: Layers, token: UInt64, isFirst: Bool
     ) async -> Result<HTTPResponse, BatonError> {
         let child = CallJob(run: run)
-        let prepared: Result<(CallDescription, number: UInt64, attempt: Int), BatonError> = state.withLock { state in
-            guard state.token == token, state.phase == .intercepting, !state.isCancelled,
-                var description = state.original
-            else { return .failure(Self.cancelled) }
-            if !isFirst {
-                let limit = (description.options.retry ?? settings.retry).attempts
-                guard state.attempt < limit else {
-                    return .failure(
-                        BatonError(
-                            .attemptsExhausted,
-                            "an interceptor asked for another attempt after the last of \(limit)"
-                        ).with(phase: .intercept))
-                }
-                guard description.request.body.isReplayable else {
-                    return .failure(
-                        BatonError(
-                            .notReplayable, "an interceptor asked for another attempt of a body that can be sent once"))
-                }
-                if below == .exchange { state.attempt += 1 }
-            }
-            description.request = request
-            state.children.append(child)
-            return .success((description, state.number, state.attempt))
-        }
-        switch prepared {
-        case .failure(let error): return .failure(error)
-        case .success((let description, let number, let attempt)):
+        switch state.withLock({ prepare(child, request, below: below, token: token, isFirst: isFirst, &$0) }) {
+        case .over:
+            // Whoever goes on asking for a call that has ended shares the thread with others at least.
+            await Task.yield()
+            return .failure(Self.cancelled)
+        case .refused(let error): return .failure(error)
+        case .exhausted(let error, let task):
+            task?.cancel()
+            intercepted(.failure(error), token: token, below: below)
+            return .failure(error)
+        case .ready(let description, let number, let attempt):
             if let fault = request.fault {
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
@@ -106,6 +91,44 @@ extension CallJob {
             }
             return result
         }
+    }
+
+    private enum Preparation {
+        case ready(CallDescription, number: UInt64, attempt: Int)
+        /// The interceptor hears of it, and may make something of it.
+        case refused(BatonError)
+        /// It was told so before: the call ends.
+        case exhausted(BatonError, Task<Void, Never>?)
+        /// The call has ended, or was cancelled.
+        case over
+    }
+
+    /// Decides whether an interceptor's request is sent.
+    private func prepare(
+        _ child: CallJob, _ request: HTTPRequest, below: Layers, token: UInt64, isFirst: Bool, _ state: inout State
+    ) -> Preparation {
+        guard state.token == token, state.phase == .intercepting, !state.isCancelled, var description = state.original
+        else { return .over }
+        if !isFirst {
+            let limit = (description.options.retry ?? settings.retry).attempts
+            guard state.attempt < limit else {
+                let error = BatonError(
+                    .attemptsExhausted, "an interceptor asked for another attempt after the last of \(limit)"
+                ).with(phase: .intercept)
+                defer { state.isExhausted = true }
+                return state.isExhausted ? .exhausted(error, state.task) : .refused(error)
+            }
+            guard description.request.body.isReplayable else {
+                return .refused(
+                    BatonError(
+                        .notReplayable, "an interceptor asked for another attempt of a body that can be sent once"
+                    ).with(phase: .intercept))
+            }
+            if below == .exchange { state.attempt += 1 }
+        }
+        description.request = request
+        state.children.append(child)
+        return .ready(description, number: state.number, attempt: state.attempt)
     }
 
     private typealias Ending = (Result<HTTPResponse, BatonError>, attempts: Int)

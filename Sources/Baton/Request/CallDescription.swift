@@ -24,6 +24,7 @@ extension CallDescription {
         output = R.Output.self
         options = source.options
         let method = source.method
+        if let fault = options.fault { throw BatonError(.invalidConfiguration, fault).with(phase: .encode) }
         do {
             let (origin, target) = try Self.place(source, in: context)
             var fields = context.fields

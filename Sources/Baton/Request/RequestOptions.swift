@@ -16,6 +16,15 @@ public struct RequestOptions: Sendable {
     /// Nothing differs.
     public init() {}
 
+    /// What is wrong with the values; nil when nothing is.
+    package var fault: String? {
+        guard let values = box?.values else { return nil }
+        if let timeout = values.timeout, timeout <= .zero {
+            return "the request's timeout is \(timeout): it must be longer than nothing"
+        }
+        return values.retry?.fault
+    }
+
     private func with(_ change: (inout Values) -> Void) -> RequestOptions {
         var values = box?.values ?? Values()
         change(&values)
