@@ -1,1 +1,72 @@
-@main enum Quickstart { static func main() {} }
+import Baton
+import BatonTesting
+import Foundation
+
+/// Signs in, reads a profile, fetches its orders as a batch, and prints the report.
+@main
+enum Quickstart {
+    static func main() async {
+        do {
+            let options = try Options(CommandLine.arguments.dropFirst())
+            if options.showsHelp { return print(Options.usage) }
+            print(try await run(options))
+        } catch {
+            FileHandle.standardError.write(Data("quickstart: \(error)\n".utf8))
+            exit(error is Options.Mistake ? 2 : 1)
+        }
+    }
+
+    /// Two steps that depend on each other, and a batch that depends on both.
+    static func orders(of user: String, atOnce limit: Int) -> Chain<(GetProfile.Output, Report<GetOrder.Output>)> {
+        SignIn(user: user, password: "lovelace")
+            .then { session in
+                GetProfile(token: session.token)
+                    .thenKeeping { profile in
+                        Batch(profile.orderIDs.map { GetOrder(id: $0, token: session.token) }, maxConcurrency: limit)
+                            .reconnect(tryBusyAgain)
+                    }
+            }
+    }
+
+    /// Is asked when every order has landed and some have failed: those that were unavailable are sent again.
+    @Sendable
+    static func tryBusyAgain(after round: Round) -> Reconnection {
+        let busy = round.failures.filter { $0.error.response?.status == 503 }.map(\.index)
+        return round.number < 3 ? .retry(busy, after: .milliseconds(100)) : .accept
+    }
+
+    static func run(_ options: Options) async throws -> Table {
+        let shop = options.needsServer ? try Shop.serve() : nil
+        defer { shop?.stop() }
+        let client = Client(
+            baseURL: options.baseURL ?? shop?.baseURL ?? "http://shop.example",
+            transport: try options.makeTransport(), retry: .none)
+
+        let run = client.start(orders(of: "ada", atOnce: options.concurrency))
+        let line = ProgressLine()
+        for await progress in run.progress { line.show(progress.batch) }
+        line.clear()
+
+        let (profile, report) = try await run.value
+        return Table(requests: profile.orderIDs.map { "GET /orders/\($0)" }, report: report)
+    }
+}
+
+extension Options {
+    /// Whether the shop has to be started: nobody named another, and the mock needs none.
+    var needsServer: Bool { baseURL == nil && carrier != .mock }
+
+    func makeTransport() throws -> (any Transport)? {
+        switch carrier {
+        case nil: return nil
+        case .urlsession: return URLSessionTransport()
+        case .mock: return Shop.mock()
+        case .curl:
+            #if os(Linux)
+                return try CurlTransport()
+            #else
+                throw Mistake(description: "--transport curl is for Linux; here it is urlsession or mock")
+            #endif
+        }
+    }
+}

@@ -11,7 +11,9 @@ extension BatchJob {
         let round = Round(
             number: number,
             failures: indices.compactMap { index in
-                results.failure(at: index).map { Round.Failure(index: index, error: $0.error, attempts: $0.attempts) }
+                results.failure(at: index).map {
+                    Round.Failure(index: index, error: $0.error, attempts: $0.attempts)
+                }
             })
         if let decide = reconnect.decide {
             return follow(UserCode.call(scheduler) { decide(round) }, ofRound: number)
@@ -35,35 +37,32 @@ extension BatchJob {
     }
 
     private func follow(_ decision: Reconnection, ofRound number: Int) {
-        let chosen: (Next, tells: Bool)? = state.withLock { state in
+        let chosen: (Next, tells: Bool, left: [Int])? = state.withLock { state in
             guard state.phase == .asking, state.round == number else { return nil }
             state.task = nil
             guard case .retry(let indices, let wait) = decision else { return accept(&state) }
             for index in indices {
                 guard let node = state.failed.removeValue(forKey: index) else { continue }
                 state.again.append((index, node))
-                // An item may end as cancelled, by its own doing, without the batch being so.
-                if results.failure(at: index)?.error.isCancelled == true {
-                    state.progress.cancelled -= 1
-                } else {
-                    state.progress.failed -= 1
-                }
+                state.progress.failed -= 1
             }
             guard !state.again.isEmpty else { return accept(&state) }
             // Taken from the end, lowest index first.
             state.again.sort { $0.index > $1.index }
             // Those that were not named have failed for good.
-            let tells = announce(state.failed.keys.sorted(), &state)
+            let left = state.failed.keys.sorted()
+            let tells = announce(left, &state)
             state.failed = [:]
             state.round += 1
             state.phase = .pausing
             state.progress.pending += state.again.count
-            guard wait > .zero else { return (.goOn, tells) }
+            guard wait > .zero else { return (.goOn, tells, left) }
             state.pause = scheduler.schedule(
                 self, Signal(kind: Self.goOn), at: scheduler.now.advanced(by: wait))
-            return (.wait, tells)
+            return (.wait, tells, left)
         }
-        guard let (next, tells) = chosen else { return }
+        guard let (next, tells, left) = chosen else { return }
+        results.finalize(left)
         if tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         switch next {
         case .finish: finish()
@@ -72,10 +71,10 @@ extension BatchJob {
         }
     }
 
-    private func accept(_ state: inout State) -> (Next, tells: Bool) {
+    private func accept(_ state: inout State) -> (Next, tells: Bool, left: [Int]) {
         state.phase = .running
         state.isFinishing = true
-        return (.finish, false)
+        return (.finish, false, [])
     }
 
     /// The pause before a round is over.

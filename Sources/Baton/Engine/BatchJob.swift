@@ -1,4 +1,4 @@
-/// Runs the items of a batch: lanes that pull one item after the other, and rounds for what is asked for again.
+/// Runs the items of a batch: lanes that take one item after the other, and rounds for what is asked for again.
 ///
 /// Only lanes wait for slots; items that were not begun are nothing but a position in the input. One lane pulls at a
 /// time, outside the lock, because building a request is the user's code.
@@ -14,7 +14,7 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
         /// What is under way in the lane; nil when the lane is free.
         var child: (any Cancellable)?
         var isOpen = false
-        /// The item as it is sent again, kept where a round may follow.
+        /// The item as it is sent again, kept where that may be asked for.
         var node: _PlanNode?
         var output: (any Response.Type)?
         /// A response that waits for a thread where it may be decoded.
@@ -24,6 +24,7 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
 
     struct State {
         var phase = Phase.running
+        var limit: Int
         var input: (any BatchInput)?
         var pulled = 0
         var isExhausted = false
@@ -35,8 +36,18 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
         var round = 1
         /// Items of the round that failed, with what is needed to send them again.
         var failed: [Int: _PlanNode] = [:]
+        /// Items that are sent again before others are begun, and after; taken from the end and from the front.
         var again: [(index: Int, node: _PlanNode)] = []
-        var isCancelled = false
+        var later: [(index: Int, node: _PlanNode)] = []
+        /// How often items were sent again without being asked for.
+        var repeats: [Int: Int] = [:]
+        /// Items that were cancelled one by one before they began.
+        var skipped: Set<Int> = []
+        var cancellation: BatonError?
+        /// What the failure policy, or a failed input, has decided before the end.
+        var verdict: FailurePolicy.Verdict = .goOn
+        var firstError: BatonError?
+        var inputError: BatonError?
         var task: Task<Void, Never>?
         var pause: TimerHandle?
         var owner: (any PlanOwner)?
@@ -45,25 +56,34 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
         var news: [Int] = []
         var isTelling = false
         var ending: Result<any Sendable, BatonError>?
+
+        var isCancelled: Bool { cancellation != nil }
+        /// Whether nothing new is begun.
+        var isStopped: Bool { cancellation != nil || verdict != .goOn || inputError != nil }
     }
 
     let run: RunCore
     let lane: Int
     /// Whether another batch stands around it; then its progress is not the run's.
     let isNested: Bool
+    let scope: PlanScope?
     let description: BatchDescription
     let results: any AnyBatchResults
     let state: LockBox<State>
+    let scheduler: any Scheduler
 
-    var scheduler: any Scheduler { run.engine.scheduler }
-
-    init(run: RunCore, owner: any PlanOwner, lane: Int = 0, isNested: Bool, description: BatchDescription) {
+    init(
+        run: RunCore, owner: any PlanOwner, lane: Int = 0, isNested: Bool, scope: PlanScope?,
+        description: BatchDescription
+    ) {
         self.run = run
         self.lane = lane
         self.isNested = isNested
+        self.scope = scope
         self.description = description
+        scheduler = run.engine.scheduler
         results = description.makeResults(run.engine.scheduler.now)
-        state = LockBox(State(owner: owner))
+        state = LockBox(State(limit: description.maxConcurrency, owner: owner))
     }
 
     static let pull: UInt8 = 20
@@ -71,6 +91,7 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
     static let ask: UInt8 = 22
     static let goOn: UInt8 = 23
     static let tell: UInt8 = 24
+    static let advance: UInt8 = 25
 
     func run(_ signal: Signal) {
         switch signal.kind {
@@ -79,27 +100,57 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
         case Self.ask: ask()
         case Self.goOn: goOn()
         case Self.tell: tell()
+        case Self.advance: advance()
         default: break
         }
     }
 
+    /// Whether an item that failed may have to be sent again.
+    var keepsNodes: Bool { description.reconnect != nil || description.repeats > 0 }
+
     /// Begins, on a worker thread: making the input may run the user's code.
     func begin() {
-        guard description.maxConcurrency >= 1 else {
-            let error = BatonError(
-                .invalidConfiguration,
-                "maxConcurrency is \(description.maxConcurrency): at least 1 item must be allowed at once")
-            return end(.failure(error))
-        }
+        if let fault { return end(.failure(BatonError(.invalidConfiguration, fault))) }
         guard !state.withLock({ $0.isCancelled }) else { return }
-        let input = UserCode.call(scheduler) { description.makeInput() }
+        let made: Result<any BatchInput, BatonError> = UserCode.call(scheduler) {
+            do throws(BatonError) {
+                return .success(try description.makeInput.make())
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch made {
+        case .failure(let error): return end(.failure(error))
+        case .success(let input) where description.isRedriven && input.count == nil:
+            let error = BatonError(
+                .inputConsumed,
+                "only a batch over an array or another collection can be run again for what is unfinished")
+            return end(.failure(error))
+        case .success(let input): begin(input)
+        }
+    }
+
+    private var fault: String? {
+        description.maxConcurrency < 1
+            ? "maxConcurrency is \(description.maxConcurrency): at least 1 item must be allowed at once"
+            : description.policy.fault
+    }
+
+    private func begin(_ input: any BatchInput) {
+        if let count = input.count { results.reserve(count) }
+        results.whenRoom { [weak self] in
+            guard let self else { return }
+            scheduler.post(self, Signal(kind: Self.advance))
+        }
+        let done = description.isRedriven ? (0..<(input.count ?? 0)).count { results.isDone($0) } : 0
         state.withLock { state in
             guard state.phase != .ended else { return }
-            if let count = input.count { results.reserve(count) }
             state.input = input
             state.progress.total = input.count
-            state.progress.pending = input.count ?? 0
+            state.progress.pending = (input.count ?? 0) - done
+            state.progress.succeeded = done
         }
+        if !isNested { run.adopt(self) }
         advance()
     }
 
@@ -119,6 +170,7 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
             switch state.withLock(nextStep) {
             case .none: return
             case .pull(let index, let input):
+                if let later = input.later { return pullLater(index, later) }
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
                 pull(index, input)
             case .begin(let lane, let index, let node): launch(node, lane: lane, index: index, isFirst: false)
@@ -130,18 +182,26 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
 
     private func nextStep(_ state: inout State) -> Step {
         guard state.phase == .running, !state.isPulling, !state.isFinishing else { return .none }
-        if state.isCancelled {
+        if state.isStopped {
             guard state.open == 0 else { return .none }
             state.isFinishing = true
             return .finish
         }
-        guard state.open < description.maxConcurrency else { return .none }
+        guard state.open < state.limit else { return .none }
         if let (index, node) = state.again.popLast() {
             return .begin(lane: openLane(&state, index), index: index, node)
         }
         if !state.isExhausted, let input = state.input {
+            if description.isRedriven {
+                while let count = input.count, state.pulled < count, results.isDone(state.pulled) { state.pulled += 1 }
+            }
+            guard results.hasRoom(for: state.pulled) else { return .none }
             state.isPulling = true
             return .pull(state.pulled, input)
+        }
+        if !state.later.isEmpty {
+            let (index, node) = state.later.removeFirst()
+            return .begin(lane: openLane(&state, index), index: index, node)
         }
         guard state.open == 0 else { return .none }
         state.isFinishing = true
@@ -173,42 +233,54 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
     }
 
     private func pull(_ index: Int, _ input: any BatchInput) {
-        let node: _PlanNode?
-        do throws(BatonError) {
-            node =
-                if input.runsUserCode {
-                    try Self.next(index, of: input, run)
-                } else {
-                    try input.next(index, in: run.settings.context)
-                }
-        } catch {
-            node = _PlanNode(content: .failure(error))
+        let read: Result<_PlanNode?, BatonError>
+        if input.runsUserCode {
+            read = UserCode.call(scheduler) { Self.next(index, of: input, run) }
+        } else {
+            read = Self.next(index, of: input, run)
         }
-        let lane: Int? = state.withLock { state in
+        pulled(read.map { $0 }, index)
+    }
+
+    private static func next(_ index: Int, of input: any BatchInput, _ run: RunCore) -> Result<_PlanNode?, BatonError> {
+        do throws(BatonError) {
+            return .success(try input.next(index, in: run.settings.context))
+        } catch {
+            // A plan that cannot be built is an item that fails.
+            return .success(_PlanNode(content: .failure(error)))
+        }
+    }
+
+    private func pullLater(_ index: Int, _ input: any AsyncBatchInput) {
+        input.next(on: scheduler, in: run.settings.context) { [self] result in
+            pulled(result, index)
+            scheduler.post(self, Signal(kind: Self.advance))
+        }
+    }
+
+    private func pulled(_ read: Result<_PlanNode?, BatonError>, _ index: Int) {
+        let opened: (lane: Int, isSkipped: Bool)? = state.withLock { state in
             state.isPulling = false
-            guard node != nil else {
+            switch read {
+            case .failure(let error):
+                state.inputError = error
+                return nil
+            case .success(nil):
                 state.isExhausted = true
                 state.progress.total = state.pulled
                 return nil
-            }
-            guard !state.isCancelled else { return nil }
-            state.pulled += 1
-            return openLane(&state, index)
-        }
-        if let node, let lane { launch(node, lane: lane, index: index, isFirst: true) }
-    }
-
-    private static func next(
-        _ index: Int, of input: any BatchInput, _ run: RunCore
-    ) throws(BatonError) -> _PlanNode? {
-        let result: Result<_PlanNode?, BatonError> = UserCode.call(run.engine.scheduler) {
-            do throws(BatonError) {
-                return .success(try input.next(index, in: run.settings.context))
-            } catch {
-                return .failure(error)
+            case .success:
+                guard !state.isStopped else { return nil }
+                state.pulled += 1
+                return (openLane(&state, index), state.skipped.remove(index) != nil)
             }
         }
-        return try result.get()
+        guard let opened, case .success(let node?) = read else { return }
+        if opened.isSkipped {
+            results.began(index, at: scheduler.now.nanoseconds)
+            return settle(.failure(BatonError(.cancelled, "the item was cancelled")), attempts: 0, lane: opened.lane)
+        }
+        launch(node, lane: opened.lane, index: index, isFirst: true)
     }
 
     private func launch(_ node: _PlanNode, lane: Int, index: Int, isFirst: Bool) {
@@ -217,216 +289,42 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
         case .value(let value): settle(.success(value), attempts: 1, lane: lane)
         case .failure(let error):
             settle(.failure(error.with(path: path(of: lane))), attempts: 0, lane: lane, node: node)
-        case .call(let call): start(call, node, lane: lane)
-        case .plan, .steps, .batch:
-            let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, node: node)
+        case .call(let call) where !call.options.isFence:
+            start(description.isRedriven ? withOldKey(call, index) : call, node, lane: lane)
+        default:
+            let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, scope: scope, node: node)
             if occupy(lane, with: job, node) { scheduler.execute(job, .start) }
         }
     }
 
-    private func start(_ description: CallDescription, _ node: _PlanNode, lane: Int) {
-        let call = state.withLock { state in
-            let call = state.lanes[lane].call ?? CallJob(run: run)
-            state.lanes[lane].call = call
-            state.lanes[lane].output = description.output
-            return call
+    /// The request under the idempotency key that it had in the run before.
+    private func withOldKey(_ call: CallDescription, _ index: Int) -> CallDescription {
+        guard let key = results.keys?[index], call.request.fields.contains(.idempotencyKey) else { return call }
+        var request = call.request
+        request.fields[.idempotencyKey] = key
+        return call.with(request)
+    }
+
+    private func start(_ call: CallDescription, _ node: _PlanNode, lane: Int) {
+        let job = state.withLock { state in
+            let job = state.lanes[lane].call ?? CallJob(run: run)
+            state.lanes[lane].call = job
+            state.lanes[lane].output = call.output
+            return job
         }
-        if occupy(lane, with: call, node) { call.start(description, owner: self, lane: lane) }
+        let node = keepsNodes ? _PlanNode(content: .call(call)) : node
+        if occupy(lane, with: job, node) { job.start(call, scope: scope, owner: self, lane: lane) }
     }
 
     /// Makes the item under way known to a cancel; false when one was there before, which is the item's end.
     private func occupy(_ lane: Int, with job: any Cancellable, _ node: _PlanNode) -> Bool {
-        let isCancelled = state.withLock { state in
-            if !state.isCancelled { state.lanes[lane].child = job }
-            if description.reconnect != nil { state.lanes[lane].node = node }
-            return state.isCancelled
+        let isStopped = state.withLock { state in
+            if !state.isStopped { state.lanes[lane].child = job }
+            if keepsNodes { state.lanes[lane].node = node }
+            return state.isStopped
         }
-        if isCancelled { settle(.failure(CallJob.cancelled.with(path: path(of: lane))), attempts: 0, lane: lane) }
-        return !isCancelled
-    }
-
-    // MARK: Ending items
-
-    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
-        switch result {
-        case .failure(let error): settle(.failure(error), attempts: attempts, lane: lane)
-        case .success(let response):
-            if !result.isSmall {
-                state.withLock { state in
-                    state.lanes[lane].response = response
-                    state.lanes[lane].attempts = attempts
-                }
-                return scheduler.execute(self, Signal(kind: Self.decode, value: Int32(lane)))
-            }
-            settle(read(response, lane: lane), attempts: attempts, lane: lane)
-        }
-        advance()
-    }
-
-    func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {
-        settle(result, attempts: 1, lane: lane)
-        advance()
-    }
-
-    private func decode(lane: Int) {
-        let (response, attempts) = state.withLock { state in
-            defer { state.lanes[lane].response = nil }
-            return (state.lanes[lane].response, state.lanes[lane].attempts)
-        }
-        guard let response else { return }
-        settle(read(response, lane: lane), attempts: attempts, lane: lane)
-        advance()
-    }
-
-    private func read(_ response: HTTPResponse, lane: Int) -> Result<any Sendable, BatonError> {
-        let output: any Response.Type = state.withLock { $0.lanes[lane].output } ?? EmptyResponse.self
-        do throws(BatonError) {
-            return .success(
-                try ResponseReader.read(output, from: response, using: run.settings.context.coding))
-        } catch {
-            return .failure(error.with(path: path(of: lane)))
-        }
-    }
-
-    /// Notes an item's outcome and frees its lane.
-    private func settle(
-        _ result: Result<any Sendable, BatonError>, attempts: Int, lane: Int, node: _PlanNode? = nil
-    ) {
-        let now = scheduler.now.nanoseconds
-        let index = state.withLock { $0.lanes[lane].index }
-        let error: BatonError?
-        switch result {
-        case .success(let value):
-            results.succeed(index, value, attempts: attempts, at: now)
-            error = results.failure(at: index)?.error
-        case .failure(let failure):
-            results.fail(index, failure, attempts: attempts, at: now)
-            error = failure
-        }
-        let isHeard = !isNested && run.isHeard
-        let (begins, news): (Bool, (BatchProgress, number: UInt64)) = state.withLock { state in
-            let kept = state.lanes[lane].node ?? node
-            state.lanes[lane].isOpen = false
-            state.lanes[lane].child = nil
-            state.lanes[lane].node = nil
-            state.freeLanes.append(lane)
-            state.open -= 1
-            state.progress.running -= 1
-            if let error {
-                if error.isCancelled { state.progress.cancelled += 1 } else { state.progress.failed += 1 }
-            } else {
-                state.progress.succeeded += 1
-            }
-            if error != nil, description.reconnect != nil, !state.isCancelled, let kept {
-                state.failed[index] = kept
-                return (false, Self.progress(of: state, isHeard))
-            }
-            return (announce([index], &state), Self.progress(of: state, isHeard))
-        }
-        if begins { scheduler.execute(self, Signal(kind: Self.tell)) }
-        if isHeard { run.report(RunProgress(batch: news.0), number: news.number) }
-    }
-
-    /// The progress, with a number that is drawn under the lock: reports may overtake each other on their way.
-    private static func progress(of state: State, _ isHeard: Bool) -> (BatchProgress, number: UInt64) {
-        (state.progress, isHeard ? Numbering.next() : 0)
-    }
-
-    // MARK: Ending the batch
-
-    /// Every lane is free and nothing is left to pull.
-    private func roundEnded() {
-        let asks = state.withLock { state in
-            guard !state.isCancelled, !state.failed.isEmpty else { return false }
-            state.phase = .asking
-            state.isFinishing = false
-            return true
-        }
-        if asks { scheduler.execute(self, Signal(kind: Self.ask)) } else { finish() }
-    }
-
-    func finish() {
-        let (begins, isCancelled) = state.withLock { state in
-            let isNews = announce(state.failed.keys.sorted(), &state)
-            state.failed = [:]
-            return (isNews, state.isCancelled)
-        }
-        if begins { scheduler.execute(self, Signal(kind: Self.tell)) }
-        end(isCancelled ? .failure(cancelled) : .success(results.report))
-    }
-
-    private var cancelled: BatonError {
-        var error = CallJob.cancelled
-        error.storage.report = results.report
-        return error
-    }
-
-    /// Ends the batch as soon as `onEach` was told everything.
-    private func end(_ result: Result<any Sendable, BatonError>) {
-        let ended: (owner: (any PlanOwner)?, lanes: [Lane], isCancelled: Bool)? = state.withLock { state in
-            guard state.phase != .ended else { return nil }
-            if state.isTelling || !state.news.isEmpty {
-                state.ending = result
-                return nil
-            }
-            state.phase = .ended
-            defer { (state.lanes, state.owner, state.input, state.ending) = ([], nil, nil, nil) }
-            return (state.owner, state.lanes, state.isCancelled)
-        }
-        guard let ended else { return }
-        for lane in ended.lanes { lane.call?.retire() }
-        // It may have been cancelled while `onEach` was told the last items.
-        if ended.isCancelled, case .success = result {
-            ended.owner?.planEnded(.failure(cancelled), lane: lane)
-        } else {
-            ended.owner?.planEnded(result, lane: lane)
-        }
-    }
-
-    func takeNote(_ walk: inout CancellationWalk) {
-        let stopped: (children: [any Cancellable], Task<Void, Never>?, TimerHandle?)? = state.withLock { state in
-            guard state.phase != .ended, !state.isCancelled else { return nil }
-            state.isCancelled = true
-            // What was to be sent again has failed for good.
-            for (index, node) in state.again { state.failed[index] = node }
-            state.progress.failed += state.again.count
-            state.progress.pending -= state.again.count
-            state.again = []
-            // Whoever asks or pauses is not waited for.
-            if state.phase != .running { state.phase = .running }
-            return (state.lanes.compactMap(\.child), state.task, state.pause)
-        }
-        guard let (children, task, pause) = stopped else { return }
-        walk.rest += children
-        walk.actions.append { [self] in
-            task?.cancel()
-            if let pause { scheduler.cancel(pause) }
-            advance()
-        }
-    }
-
-    // MARK: Telling
-
-    /// Puts indices on the list for `onEach`; true when somebody has to begin to tell.
-    func announce(_ indices: [Int], _ state: inout State) -> Bool {
-        guard description.onEach != nil, !indices.isEmpty else { return false }
-        state.news += indices
-        defer { state.isTelling = true }
-        return !state.isTelling
-    }
-
-    private func tell() {
-        let news: [Int] = state.withLock { state in
-            defer { state.news = [] }
-            if state.news.isEmpty { state.isTelling = false }
-            return state.news
-        }
-        guard let onEach = description.onEach, !news.isEmpty else {
-            if let ending = state.withLock({ $0.ending }) { end(ending) }
-            return
-        }
-        for index in news { UserCode.call(scheduler) { onEach.tell(index, results) } }
-        scheduler.execute(self, Signal(kind: Self.tell))
+        if isStopped { settle(.failure(CallJob.cancelled.with(path: path(of: lane))), attempts: 0, lane: lane) }
+        return !isStopped
     }
 
     // MARK: Where
@@ -434,7 +332,7 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
     func place(of lane: Int) -> (name: String, owner: (any PlanOwner)?, lane: Int) {
         state.withLock { state in
             let index = state.lanes.indices.contains(lane) ? state.lanes[lane].index : 0
-            return ("batch[\(index)]", state.owner, self.lane)
+            return ("\(description.isGroup ? "zip" : "batch")[\(index)]", state.owner, self.lane)
         }
     }
 

@@ -4,21 +4,24 @@ internal import Foundation
 extension CallJob: TransportEvents {
     /// Gets a slot for the request, at once or when there is one.
     func enqueue(_ request: HTTPRequest, _ token: UInt64) {
-        let place: HostID? = state.withLock { state in
+        let admission: RequestQueue.Admission? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
             if state.hostOrigin !== request.origin {
                 state.hostOrigin = request.origin
-                state.host = engine.queue.host(for: request.origin)
+                state.host = nil
             }
             state.current = request
             state.phase = .waiting
             state.ticket = nil
-            return state.host
+            // The queue's lock within the call's: it only decides, and posts nothing while admitting.
+            return engine.queue.admit(
+                self, kind: Self.granted, token: token, origin: request.origin, host: &state.host, run: run.id,
+                priority: state.options.priority ?? .normal, isRetry: state.attempt > 1)
         }
-        guard let host = place else { return }
-        let work = Work(self, Signal(kind: Self.granted, token: token, value: host))
-        switch engine.queue.admit(work, host: host, run: run.id) {
-        case .granted: granted(token, host: host)
+        switch admission {
+        case nil: break
+        case .granted:
+            if let host = state.withLock({ $0.host }) { granted(token, host: host.index) }
         case .rejected:
             refuse(BatonError(.queueFull, "the client's queue is full").with(phase: .queue), token)
         case .queued(let ticket):
@@ -33,13 +36,13 @@ extension CallJob: TransportEvents {
     }
 
     /// The slot is ours, unless the call has gone on without it.
-    func granted(_ token: UInt64, host: HostID) {
+    func granted(_ token: UInt64, host: Int32) {
         let now = scheduler.now
         let departure: (HTTPRequest, AttemptEvent?)? = state.withLock { state in
             guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }
             state.phase = .inFlight
             state.ticket = nil
-            let timeout = state.original?.options.timeout ?? settings.timeout
+            let timeout = state.options.timeout ?? settings.timeout
             state.deadline = now.advanced(by: timeout)
             armTimer(&state)
             return (request, attemptEvent(state, at: now))
@@ -81,7 +84,7 @@ extension CallJob: TransportEvents {
         }
         guard case (let old, let token)? = late else { return }
         old.transmission?.cancel()
-        let timeout = old.original?.options.timeout ?? settings.timeout
+        let timeout = old.options.timeout ?? settings.timeout
         let error = BatonError(.timedOut, "no complete response within \(timeout)")
             .with(phase: old.head == nil ? .send : .receive)
         if let event = attemptEvent(old, at: now) { run.events?.append(.attemptEnded(event, .failure(error))) }
@@ -94,7 +97,7 @@ extension CallJob: TransportEvents {
             self, Signal(kind: Self.forfeit, token: state.token), at: scheduler.now.advanced(by: .seconds(1)))
         state.orphans.append(
             Orphan(
-                token: state.token, host: state.host, forfeit: forfeit,
+                token: state.token, host: state.host?.index ?? 0, forfeit: forfeit,
                 event: attemptEvent(state, at: scheduler.now)))
         state.token &+= 1
         state.transmission = nil
@@ -202,7 +205,7 @@ extension CallJob: TransportEvents {
 
     /// Looks at the reply, after the slot has gone back.
     func settle(_ token: UInt64) {
-        let landed: (Result<HTTPResponse, BatonError>, HostID, AttemptEvent?, token: UInt64)? = state.withLock {
+        let landed: (Result<HTTPResponse, BatonError>, HostID?, AttemptEvent?, token: UInt64)? = state.withLock {
             state in
             guard state.phase == .landed, state.token == token, let reply = state.reply else { return nil }
             state.reply = nil
@@ -211,7 +214,7 @@ extension CallJob: TransportEvents {
             return (reply, state.host, run.events == nil ? nil : attemptEvent(state, at: scheduler.now), state.token)
         }
         guard case (let reply, let host, let event, let token)? = landed else { return }
-        engine.queue.release(host)
+        if let host { engine.queue.release(host.index) }
         let result = validated(reply)
         if let event { run.events?.append(.attemptEnded(event, result)) }
         conclude(result, token)
@@ -234,6 +237,7 @@ extension CallJob: TransportEvents {
     func attemptEvent(_ state: State, at now: Instant) -> AttemptEvent? {
         guard run.events != nil, let request = state.current ?? state.original?.request else { return nil }
         return AttemptEvent(
-            run: run.id, call: state.number, attempt: max(1, state.attempt), request: request, instant: now)
+            run: run.id, call: state.number, attempt: max(1, state.attempt), request: request,
+            isUndo: state.scope?.isUndo ?? false, instant: now)
     }
 }

@@ -72,15 +72,15 @@ extension CallJob {
             task?.cancel()
             intercepted(.failure(error), token: token, below: below)
             return .failure(error)
-        case .ready(let description, let number, let attempt):
+        case .ready(let departure):
             if let fault = request.fault {
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
             let (result, attempts) = await scheduler.waiting {
                 await withCheckedContinuation { continuation in
                     child.start(
-                        description, layers: below, number: number, attempt: attempt, owner: Waiter(continuation),
-                        lane: 0)
+                        departure.call, layers: below, number: departure.number, attempt: departure.attempt,
+                        scope: departure.scope, owner: Waiter(continuation), lane: 0)
                 }
             }
             child.retire()
@@ -93,8 +93,16 @@ extension CallJob {
         }
     }
 
+    /// What the call below begins with.
+    private struct Departure {
+        var call: CallDescription
+        var number: UInt64
+        var attempt: Int
+        var scope: PlanScope?
+    }
+
     private enum Preparation {
-        case ready(CallDescription, number: UInt64, attempt: Int)
+        case ready(Departure)
         /// The interceptor hears of it, and may make something of it.
         case refused(BatonError)
         /// It was told so before: the call ends.
@@ -107,10 +115,10 @@ extension CallJob {
     private func prepare(
         _ child: CallJob, _ request: HTTPRequest, below: Layers, token: UInt64, isFirst: Bool, _ state: inout State
     ) -> Preparation {
-        guard state.token == token, state.phase == .intercepting, !state.isCancelled, var description = state.original
+        guard state.token == token, state.phase == .intercepting, !state.isCancelled, let original = state.original
         else { return .over }
         if !isFirst {
-            let limit = (description.options.retry ?? settings.retry).attempts
+            let limit = (state.options.retry ?? settings.retry).attempts
             guard state.attempt < limit else {
                 let error = BatonError(
                     .attemptsExhausted, "an interceptor asked for another attempt after the last of \(limit)"
@@ -118,7 +126,7 @@ extension CallJob {
                 defer { state.isExhausted = true }
                 return state.isExhausted ? .exhausted(error, state.task) : .refused(error)
             }
-            guard description.request.body.isReplayable else {
+            guard original.request.body.isReplayable else {
                 return .refused(
                     BatonError(
                         .notReplayable, "an interceptor asked for another attempt of a body that can be sent once"
@@ -126,9 +134,9 @@ extension CallJob {
             }
             if below == .exchange { state.attempt += 1 }
         }
-        description.request = request
         state.children.append(child)
-        return .ready(description, number: state.number, attempt: state.attempt)
+        return .ready(
+            Departure(call: original.with(request), number: state.number, attempt: state.attempt, scope: state.scope))
     }
 
     private typealias Ending = (Result<HTTPResponse, BatonError>, attempts: Int)

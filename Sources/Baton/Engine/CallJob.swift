@@ -32,9 +32,13 @@ final class CallJob: Cancellable {
         var attempt = 0
         /// What travels: the original as the adapters changed it.
         var current: HTTPRequest?
-        var host: HostID = 0
+        /// What the queue calls the host of `hostOrigin`.
+        var host: HostID?
         var hostOrigin: HTTPOrigin?
-        var ticket: Ticket?
+        var ticket: RequestQueue.Ticket?
+        /// The original's options over those of the plans around it.
+        var options = RequestOptions()
+        var scope: PlanScope?
         var transmission: (any Transmission)?
         var head: HTTPResponseHead?
         var body = Data()
@@ -53,12 +57,14 @@ final class CallJob: Cancellable {
         /// Exchanges that were given up while the transport had them: they keep their slots for a while.
         var orphans: [Orphan] = []
         /// For good: a call that was cancelled between two uses, or before the first, does not begin the next one.
-        var isCancelled = false
+        var cancellation: BatonError?
+
+        var isCancelled: Bool { cancellation != nil }
     }
 
     struct Orphan {
         var token: UInt64
-        var host: HostID
+        var host: Int32
         var forfeit: TimerHandle
         var event: AttemptEvent?
     }
@@ -66,12 +72,15 @@ final class CallJob: Cancellable {
     let run: RunCore
     let state = LockBox(State())
 
-    var engine: Engine { run.engine }
-    var settings: Settings { run.settings }
-    var scheduler: any Scheduler { run.engine.scheduler }
+    let engine: Engine
+    let settings: Settings
+    let scheduler: any Scheduler
 
     init(run: RunCore) {
         self.run = run
+        engine = run.engine
+        settings = run.settings
+        scheduler = run.engine.scheduler
     }
 
     // MARK: Beginning
@@ -81,10 +90,10 @@ final class CallJob: Cancellable {
     /// - Parameter number: the request's number, where this is only a part of its way; nil draws one.
     func start(
         _ original: CallDescription, layers: Layers = .all, number: UInt64? = nil, attempt: Int = 0,
-        owner: any CallOwner, lane: Int
+        scope: PlanScope? = nil, owner: any CallOwner, lane: Int
     ) {
         let number = number ?? (run.events != nil || settings.hasInterceptors ? Numbering.next() : 0)
-        let (token, isCancelled) = state.withLock { state in
+        let (token, cancellation): (UInt64, BatonError?) = state.withLock { state in
             state.phase = .preparing
             state.token &+= 1
             state.number = number
@@ -93,9 +102,11 @@ final class CallJob: Cancellable {
             state.layers = layers
             state.original = original
             state.attempt = attempt
-            return (state.token, state.isCancelled)
+            state.scope = scope
+            state.options = scope == nil ? original.options : original.options.over(scope?.options)
+            return (state.token, state.cancellation)
         }
-        if isCancelled { return finish(.failure(Self.cancelled), token) }
+        if let cancellation { return finish(.failure(cancellation), token) }
         if layers == .all, !settings.callInterceptors.isEmpty {
             intercept(original.request, with: settings.callInterceptors, below: .attempts, token)
         } else {
@@ -169,16 +180,21 @@ final class CallJob: Cancellable {
     /// The attempt is over: the call is too, unless the policy wants another one.
     func conclude(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
         guard case .failure(let error) = result else { return finish(result, token) }
-        let facts: (CallDescription, attempt: Int)? = state.withLock { state in
+        let facts: (CallDescription, RetryPolicy, attempt: Int, deadline: Instant?)? = state.withLock { state in
             guard state.layers != .exchange, !state.isCancelled, let original = state.original else { return nil }
-            return (original, state.attempt)
+            return (original, state.options.retry ?? settings.retry, state.attempt, state.scope?.deadline)
         }
-        guard let (original, attempt) = facts else { return finish(result, token) }
-        let policy = original.options.retry ?? settings.retry
+        guard case (let original, let policy, let attempt, let deadline)? = facts else { return finish(result, token) }
         guard
             let wait = policy.wait(
                 after: error, attempt: attempt, request: original.request, random: scheduler.random)
         else { return finish(result, token) }
+        if let deadline, scheduler.now.advanced(by: wait) >= deadline {
+            let late = BatonError(
+                .deadlineExceeded, "the wait of \(wait) before the next attempt does not fit before the deadline",
+                underlying: error, response: error.response)
+            return finish(.failure(late), token)
+        }
         backOff(for: wait, because: error, token)
     }
 
@@ -221,6 +237,7 @@ final class CallJob: Cancellable {
             state.owner = nil
             state.original = nil
             state.current = nil
+            state.scope = nil
             state.ticket = nil
             state.transmission = nil
             state.reply = nil
@@ -258,9 +275,10 @@ final class CallJob: Cancellable {
     }
 
     func takeNote(_ walk: inout CancellationWalk) {
+        let reason = walk.reason
         let stopped: (State, token: UInt64)? = state.withLock { state in
             guard !state.isCancelled else { return nil }
-            state.isCancelled = true
+            state.cancellation = reason
             guard state.phase != .idle else { return nil }
             let old = state
             // The token changes, so whoever was about to go on with the call finds that it is not theirs any more.
@@ -274,11 +292,11 @@ final class CallJob: Cancellable {
         }
         guard case (let old, let token)? = stopped else { return }
         walk.rest += old.children
-        walk.actions.append { [self] in stop(old, token) }
+        walk.actions.append { [self] in stop(old, token, reason) }
     }
 
     /// Stops what was under way when the call was cancelled.
-    private func stop(_ old: State, _ token: UInt64) {
+    private func stop(_ old: State, _ token: UInt64, _ reason: BatonError) {
         switch old.phase {
         case .waiting:
             // Where there is no ticket yet, whoever brings it takes it back. Where the slot was granted meanwhile, the
@@ -288,12 +306,12 @@ final class CallJob: Cancellable {
         case .backingOff: old.backoff.map(scheduler.cancel)
         case .intercepting: old.task?.cancel()
         // A reply that has landed is not looked at any more, so its slot is given back here.
-        case .landed: engine.queue.release(old.host)
+        case .landed: if let host = old.host { engine.queue.release(host.index) }
         case .idle, .preparing: break
         }
         if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
-            run.events?.append(.attemptEnded(event, .failure(Self.cancelled)))
+            run.events?.append(.attemptEnded(event, .failure(reason)))
         }
-        finish(.failure(Self.cancelled), token)
+        finish(.failure(reason), token)
     }
 }

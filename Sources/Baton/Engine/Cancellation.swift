@@ -9,6 +9,8 @@ protocol Cancellable: Job {
 
 /// What a cancel has still to visit, and what there is to do once everything has taken note.
 struct CancellationWalk {
+    /// The error with which everything ends.
+    let reason: BatonError
     var rest: [any Cancellable] = []
     var actions: [@Sendable () -> Void] = []
 }
@@ -24,8 +26,16 @@ final class Cancellation: Job {
         self.actions = actions
     }
 
-    static func begin(at root: any Cancellable, _ scheduler: any Scheduler) {
-        var walk = CancellationWalk(rest: [root])
+    static func begin(
+        at roots: any Cancellable..., because reason: BatonError = CallJob.cancelled, _ scheduler: any Scheduler
+    ) {
+        begin(at: roots, because: reason, scheduler)
+    }
+
+    static func begin(
+        at roots: [any Cancellable], because reason: BatonError = CallJob.cancelled, _ scheduler: any Scheduler
+    ) {
+        var walk = CancellationWalk(reason: reason, rest: roots)
         while let next = walk.rest.popLast() { next.takeNote(&walk) }
         if !walk.actions.isEmpty { scheduler.post(Cancellation(walk.actions), .cancel) }
     }

@@ -8,9 +8,17 @@ final class ChainJob: Cancellable, CallOwner, PlanOwner {
     struct Frame {
         var steps: [ChainStep]
         var count: Int
+        var scope: PlanScope?
         var next = 0
         /// The number of the step under way; changes of its value belong to it.
         var step = 0
+    }
+
+    /// A step that succeeded, and how it is undone.
+    struct Undo {
+        var derive: ChainStep.Derive
+        var value: any Sendable
+        var deadline: Duration
     }
 
     /// What the interpreter works with; whoever runs has taken it out of the state.
@@ -21,6 +29,7 @@ final class ChainJob: Cancellable, CallOwner, PlanOwner {
         var completed: [any Sendable] = []
         /// What runs first.
         var entry: _PlanNode?
+        var undos: [Undo] = []
     }
 
     /// What a step that had to wait came to.
@@ -28,10 +37,11 @@ final class ChainJob: Cancellable, CallOwner, PlanOwner {
         case response(Result<HTTPResponse, BatonError>)
         case value(Result<any Sendable, BatonError>)
         case node(Result<_PlanNode, BatonError>)
+        case failure(BatonError, ChainStep.Recover)
     }
 
     enum Phase {
-        case running, waiting, ended
+        case running, waiting, undoing, ended
     }
 
     struct State {
@@ -42,30 +52,59 @@ final class ChainJob: Cancellable, CallOwner, PlanOwner {
         var call: CallJob?
         var child: (any Cancellable)?
         var task: Task<Void, Never>?
-        /// Tells the task of this step from one that comes late.
+        var timer: TimerHandle?
+        /// Tells the task or timer of this step from one that comes late.
         var token: UInt64 = 0
-        var isCancelled = false
+        var cancellation: BatonError?
         var owner: (any PlanOwner)?
+        /// The error that is told once everything is undone, and what is left to undo.
+        var failure: BatonError?
+        var undos: [Undo] = []
+        var deadlineTimer: TimerHandle?
+
+        var isCancelled: Bool { cancellation != nil }
     }
 
     let run: RunCore
     let lane: Int
     /// Whether a batch stands around it; the progress of batches within is not the run's.
     let isNested: Bool
+    /// What the plans around say.
+    let scope: PlanScope?
+    /// Whether the scope's deadline is this job's to keep.
+    let isFence: Bool
+    /// A name by which it is cancelled.
+    let tag: String?
     let state: LockBox<State>
+    let scheduler: any Scheduler
 
-    var scheduler: any Scheduler { run.engine.scheduler }
-
-    init(run: RunCore, owner: any PlanOwner, lane: Int, isNested: Bool, node: _PlanNode) {
+    init(
+        run: RunCore, owner: any PlanOwner, lane: Int, isNested: Bool, scope: PlanScope? = nil, isFence: Bool = false,
+        tag: String? = nil, node: _PlanNode
+    ) {
         self.run = run
         self.lane = lane
         self.isNested = isNested
+        self.scope = scope
+        self.isFence = isFence
+        self.tag = tag
+        scheduler = run.engine.scheduler
         state = LockBox(State(registers: Registers(entry: node), owner: owner))
     }
 
+    static let deadline: UInt8 = 30
+    static let waited: UInt8 = 31
+    static let undo: UInt8 = 32
+
     func run(_ signal: Signal) {
         switch signal.kind {
-        case Signal.start.kind, Signal.resume.kind: resume()
+        case Signal.start.kind:
+            guardFence()
+            resume()
+        case Signal.resume.kind: resume()
+        case Self.waited: waited(signal.token)
+        case Self.undo: undoNext()
+        case Self.deadline: deadlinePassed()
         default: break
         }
     }
@@ -92,10 +131,10 @@ final class ChainJob: Cancellable, CallOwner, PlanOwner {
     }
 
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {
-        arrive(.value(result))
+        if lane == Self.undoLane { undone(result) } else { arrive(.value(result)) }
     }
 
-    private func arrive(_ arrival: Arrival) {
+    func arrive(_ arrival: Arrival) {
         let isWaiting = state.withLock { state in
             guard state.phase == .waiting, state.registers != nil, state.arrival == nil else { return false }
             state.arrival = arrival
@@ -119,6 +158,14 @@ final class ChainJob: Cancellable, CallOwner, PlanOwner {
         case .none: break
         case .value(.success(let value)): registers.value = value
         case .node(.success(let node)): registers.entry = node
+        case .failure(let error, let recover):
+            do {
+                let context = run.settings.context
+                registers.entry = try UserCode.call(scheduler) { try recover.derive(error, context) }
+            } catch {
+                let error = BatonError.wrapping(error, as: .deriveFailed, "a closure of the chain threw an error")
+                return fail(error, &registers)
+            }
         case .response(.success(let response)):
             do throws(BatonError) {
                 registers.value = try ResponseReader.read(
@@ -132,202 +179,9 @@ final class ChainJob: Cancellable, CallOwner, PlanOwner {
         interpret(&registers)
     }
 
-    // MARK: Steps
-
-    private func interpret(_ registers: inout Registers) {
-        let context = run.settings.context
-        if let entry = registers.entry {
-            registers.entry = nil
-            guard enter(entry, &registers) else { return }
-        }
-        while let top = registers.frames.indices.last {
-            guard registers.frames[top].next < registers.frames[top].count else {
-                registers.frames.removeLast()
-                continue
-            }
-            if state.withLock({ $0.isCancelled }) { return fail(CallJob.cancelled, &registers) }
-            let step = registers.frames[top].steps[registers.frames[top].next]
-            registers.frames[top].next += 1
-            do {
-                switch step {
-                case .start(let node):
-                    guard enter(node, &registers) else { return }
-                case .map(let map):
-                    let value = registers.value
-                    registers.value = try UserCode.call(scheduler) { try map.apply(value) }
-                case .then(let then):
-                    begin(&registers, top)
-                    let value = registers.value
-                    let node = try UserCode.call(scheduler) { try then.derive(value, context) }
-                    guard enter(node, &registers) else { return }
-                case .thenAsync(let then):
-                    begin(&registers, top)
-                    return derive(then, &registers)
-                }
-            } catch {
-                let error = BatonError.wrapping(error, as: .deriveFailed, "a closure of the chain threw an error")
-                return fail(error.with(phase: .derive), &registers)
-            }
-        }
-        end(.success(registers.value))
-    }
-
-    /// The next step begins: the one before is done.
-    private func begin(_ registers: inout Registers, _ top: Int) {
-        if top == 0 { registers.completed.append(registers.value) }
-        registers.frames[top].step += 1
-    }
-
-    /// Goes on with a node; false when the chain has to wait, or is over.
-    private func enter(_ node: _PlanNode, _ registers: inout Registers) -> Bool {
-        var node = node
-        while true {
-            switch node.content {
-            case .value(let value):
-                registers.value = value
-                return true
-            case .failure(let error):
-                fail(error, &registers)
-                return false
-            case .plan(let plan):
-                do throws(BatonError) {
-                    node = try plan._node(in: run.settings.context)
-                } catch {
-                    fail(error, &registers)
-                    return false
-                }
-            case .steps(let steps, let count):
-                // A frame that has nothing left is dropped once there are many, so that endless recursion through
-                // `then` needs no memory; with few, they tell where the chain is.
-                if registers.frames.count >= 64, let last = registers.frames.last, last.next == last.count {
-                    registers.frames.removeLast()
-                }
-                registers.frames.append(Frame(steps: steps.snapshot, count: count))
-                return true
-            case .call(let description):
-                start(description, &registers)
-                return false
-            case .batch(let batch):
-                startBatch(batch, &registers)
-                return false
-            }
-        }
-    }
-
-    /// Puts the registers aside until something arrives; false when the chain was cancelled in between.
-    private func wait(_ registers: inout Registers, _ change: (inout State) -> Void) -> Bool {
-        let waits = state.withLock { state in
-            guard !state.isCancelled else { return false }
-            // Moved, not copied: the arrays in it have one owner, and grow in place.
-            state.registers = registers
-            registers = Registers()
-            state.phase = .waiting
-            change(&state)
-            return true
-        }
-        if !waits { fail(CallJob.cancelled, &registers) }
-        return waits
-    }
-
-    private func start(_ description: CallDescription, _ registers: inout Registers) {
-        let call = state.withLock { $0.call } ?? CallJob(run: run)
-        let waits = wait(&registers) { state in
-            state.call = call
-            state.child = call
-            state.output = description.output
-        }
-        if waits { call.start(description, owner: self, lane: 0) }
-    }
-
-    private func startBatch(_ description: BatchDescription, _ registers: inout Registers) {
-        let batch = BatchJob(run: run, owner: self, isNested: isNested, description: description)
-        if wait(&registers, { $0.child = batch }) { batch.begin() }
-    }
-
-    private func derive(_ then: ChainStep.AsyncDerive, _ registers: inout Registers) {
-        var token: UInt64 = 0
-        let value = registers.value
-        let waits = wait(&registers) { state in
-            state.token &+= 1
-            token = state.token
-        }
-        guard waits else { return }
-        let context = run.settings.context
-        let task = scheduler.startTask("an async closure of a chain") { [self, token] in
-            // Cancelled before it began: then it does not begin.
-            guard state.withLock({ $0.token == token && $0.phase == .waiting }) else { return }
-            let result: Result<_PlanNode, BatonError>
-            do {
-                result = .success(try await then.derive(value, context))
-            } catch {
-                let error = BatonError.wrapping(error, as: .deriveFailed, "a closure of the chain threw an error")
-                result = .failure(error.with(phase: .derive))
-            }
-            let isCurrent = state.withLock { state in
-                state.task = nil
-                return state.token == token && state.phase == .waiting
-            }
-            if isCurrent { arrive(.node(result)) }
-        }
-        let isOver = state.withLock { state in
-            guard state.phase == .waiting, state.token == token, state.arrival == nil else { return true }
-            state.task = task
-            return false
-        }
-        if isOver, state.withLock({ $0.isCancelled }) { task.cancel() }
-    }
-
-    // MARK: Ending
-
-    /// The step under way is stopped; its end, or the interpreter, ends the chain.
-    func takeNote(_ walk: inout CancellationWalk) {
-        let (child, task, ending): ((any Cancellable)?, Task<Void, Never>?, Registers?) = state.withLock { state in
-            guard state.phase != .ended, !state.isCancelled else { return (nil, nil, nil) }
-            state.isCancelled = true
-            guard state.phase == .waiting, state.child == nil, state.arrival == nil else {
-                return (state.child, state.task, nil)
-            }
-            // Nobody else will end it: an async closure need not heed its cancellation.
-            defer { (state.registers, state.phase) = (nil, .running) }
-            return (nil, state.task, state.registers)
-        }
-        if let child { walk.rest.append(child) }
-        if task == nil, ending == nil { return }
-        walk.actions.append { [self] in
-            task?.cancel()
-            if var ending { fail(CallJob.cancelled, &ending) }
-        }
-    }
-
-    /// Ends the chain with an error. The closures go before anybody hears of the end.
-    private func fail(_ error: BatonError, _ registers: inout Registers) {
-        var error = error.with(path: path(registers))
-        if let outermost = registers.frames.first, outermost.count > 1 {
-            error.storage.completed = registers.completed
-        }
-        registers = Registers()
-        end(.failure(error))
-    }
-
-    private func end(_ result: Result<any Sendable, BatonError>) {
-        let (owner, call, isCancelled): ((any PlanOwner)?, CallJob?, Bool) = state.withLock { state in
-            defer { (state.phase, state.owner, state.call, state.child, state.task) = (.ended, nil, nil, nil, nil) }
-            return (state.owner, state.call, state.isCancelled)
-        }
-        call?.retire()
-        if isCancelled, case .success(let value) = result {
-            var error = CallJob.cancelled
-            // If the last step was a batch, this is what it had done.
-            error.storage.report = value
-            owner?.planEnded(.failure(error), lane: lane)
-        } else {
-            owner?.planEnded(result, lane: lane)
-        }
-    }
-
     // MARK: Where
 
-    private func path(_ registers: Registers) -> String {
+    func path(_ registers: Registers) -> String {
         let own = Self.name(registers)
         let outer = state.withLock { $0.owner }?.path(of: lane) ?? ""
         return [outer, own].filter { !$0.isEmpty }.joined(separator: ".")
@@ -341,7 +195,7 @@ final class ChainJob: Cancellable, CallOwner, PlanOwner {
 
     func place(of lane: Int) -> (name: String, owner: (any PlanOwner)?, lane: Int) {
         state.withLock { state in
-            (state.registers.map(Self.name) ?? "", state.owner, self.lane)
+            (lane == Self.undoLane ? "undo" : state.registers.map(Self.name) ?? "", state.owner, self.lane)
         }
     }
 

@@ -12,39 +12,46 @@ extension Client {
         return try Run<P.Output>.typed(result)
     }
 
-    /// Starts a plan and returns at once. Dropping the handle does nothing to the run.
+    /// Starts a plan and returns at once. Dropping the handle does nothing to the run; a scope that is released stops it.
     @discardableResult
-    public func start<P: Plan>(_ plan: P) -> Run<P.Output> {
-        Run(launch(plan))
+    public func start<P: Plan>(_ plan: P, in scope: CancellationScope? = nil) -> Run<P.Output> {
+        Run(launch(plan, in: scope))
     }
 
-    /// Starts a plan; `completion` is called once, on the main actor.
+    /// Starts a plan; `completion` is called once, on the main actor, also when the run is cancelled.
+    ///
+    /// - Parameter scope: when it is released, the run is cancelled. Default: nothing stops it but `cancel`.
     @discardableResult
     public func start<P: Plan>(
-        _ plan: P, completion: @escaping @MainActor @Sendable (Result<P.Output, BatonError>) -> Void
+        _ plan: P, in scope: CancellationScope? = nil,
+        completion: @escaping @MainActor @Sendable (Result<P.Output, BatonError>) -> Void
     ) -> Run<P.Output> {
-        start(plan, on: .main) { result in
+        start(plan, on: .main, in: scope) { result in
             MainActor.assumeIsolated { completion(result) }
         }
     }
 
-    /// Starts a plan; `completion` is called once, on `queue`.
+    /// Starts a plan; `completion` is called once, on `queue`, also when the run is cancelled.
+    ///
+    /// - Parameter scope: when it is released, the run is cancelled. Default: nothing stops it but `cancel`.
     @discardableResult
     public func start<P: Plan>(
-        _ plan: P, on queue: DispatchQueue,
+        _ plan: P, on queue: DispatchQueue, in scope: CancellationScope? = nil,
         completion: @escaping @Sendable (Result<P.Output, BatonError>) -> Void
     ) -> Run<P.Output> {
         let scheduler = engine.scheduler
         return Run(
-            launch(plan) { result in
+            launch(plan, in: scope) { result in
                 scheduler.deliver(on: queue) { completion(Run<P.Output>.result(result)) }
             })
     }
 
-    private func launch<P: Plan>(
-        _ plan: P, isCancelled: Bool = false, completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
+    func launch<P: Plan>(
+        _ plan: P, in scope: CancellationScope? = nil, isCancelled: Bool = false,
+        completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
     ) -> RunCore {
-        let run = RunCore(engine: engine, settings: settings, completion: completion)
+        let run = RunCore(engine: engine, settings: settings, scope: scope, completion: completion)
+        scope?.add(run)
         run.start(.plan(plan), isCancelled: isCancelled)
         return run
     }

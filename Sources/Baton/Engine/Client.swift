@@ -44,7 +44,37 @@ public final class Client: Sendable {
         settings = Settings(configuration)
         engine = Engine(
             transport: configuration.transport ?? DefaultTransport.make(), scheduler: scheduler,
-            limit: max(1, configuration.maxConcurrency))
+            limit: max(1, configuration.maxConcurrency),
+            hostLimit: configuration.maxConcurrencyPerHost.map { max(1, $0) },
+            maxWaiting: configuration.maxWaiting.map { max(0, $0) })
+    }
+
+    private init(configuration: Configuration, engine: Engine, fault: String?) {
+        self.configuration = configuration
+        self.engine = engine
+        settings = Settings(configuration, fault: fault)
+    }
+
+    /// A client that shares this one's transport and queue, with a configuration that `change` derives from this one's.
+    ///
+    /// What belongs to the transport and the queue cannot differ: a derived client that changes the transport or a limit
+    /// reports `invalidConfiguration` when it is used.
+    public func with(_ change: (inout Configuration) -> Void) -> Client {
+        var derived = configuration
+        derived.transport = nil
+        change(&derived)
+        var fault: String?
+        if derived.transport != nil {
+            fault = "a derived client shares the transport: make a client of its own for another one"
+        } else if derived.maxConcurrency != configuration.maxConcurrency
+            || derived.maxConcurrencyPerHost != configuration.maxConcurrencyPerHost
+            || derived.maxWaiting != configuration.maxWaiting
+        {
+            fault =
+                "a derived client shares the queue, so its limits cannot differ: make a client of its own for others"
+        }
+        derived.transport = configuration.transport
+        return Client(configuration: derived, engine: engine, fault: fault)
     }
 }
 
@@ -61,6 +91,10 @@ extension Client {
         public var timeout: Duration = .seconds(60)
         /// How many requests are in flight at once, at least 1. Default: 64.
         public var maxConcurrency = 64
+        /// How many requests are in flight at one host at once, at least 1. Default: nil, no limit.
+        public var maxConcurrencyPerHost: Int?
+        /// How many requests may wait for a slot; one more fails with `queueFull`. Default: nil, no bound.
+        public var maxWaiting: Int?
         /// Whether and when failed requests are sent again.
         public var retry = RetryPolicy()
         /// What stands around requests, in the order in which it sees them. Default: nothing.

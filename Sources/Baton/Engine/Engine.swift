@@ -5,10 +5,14 @@ package final class Engine: Sendable {
     package let queue: RequestQueue
     private let runs = LockBox<[UInt64: RunCore]>([:])
 
-    package init(transport: any Transport, scheduler: any Scheduler, limit: Int) {
+    let tags = TagRegistry()
+
+    package init(
+        transport: any Transport, scheduler: any Scheduler, limit: Int, hostLimit: Int? = nil, maxWaiting: Int? = nil
+    ) {
         self.transport = transport
         self.scheduler = scheduler
-        queue = RequestQueue(limit: limit, scheduler: scheduler)
+        queue = RequestQueue(limit: limit, hostLimit: hostLimit, maxWaiting: maxWaiting, scheduler: scheduler)
         (transport as? any ScheduledTransport)?.attach(to: scheduler)
     }
 
@@ -37,7 +41,7 @@ final class Settings: Sendable {
     /// What is wrong with the configuration; nothing runs when there is such a fault.
     let fault: BatonError?
 
-    init(_ configuration: Client.Configuration) {
+    init(_ configuration: Client.Configuration, fault ownFault: String? = nil) {
         timeout = configuration.timeout
         retry = configuration.retry
         observers = configuration.observers
@@ -46,7 +50,7 @@ final class Settings: Sendable {
         let adapters = attemptInterceptors.compactMap { $0 as? any RequestAdapter }
         self.adapters = adapters.count == attemptInterceptors.count ? adapters : nil
 
-        var fault = Self.fault(of: configuration)
+        var fault = ownFault.map { BatonError(.invalidConfiguration, $0) } ?? Self.fault(of: configuration)
         var base: HTTPOrigin?
         if let text = configuration.baseURL {
             do {
@@ -63,6 +67,10 @@ final class Settings: Sendable {
         let text: String?
         if configuration.maxConcurrency < 1 {
             text = "maxConcurrency is \(configuration.maxConcurrency): at least 1 request must be allowed at once"
+        } else if let limit = configuration.maxConcurrencyPerHost, limit < 1 {
+            text = "maxConcurrencyPerHost is \(limit): at least 1 request must be allowed at once"
+        } else if let bound = configuration.maxWaiting, bound < 0 {
+            text = "maxWaiting is \(bound): it must be 0 or more"
         } else if configuration.timeout <= .zero {
             text = "the timeout is \(configuration.timeout): it must be longer than nothing"
         } else {

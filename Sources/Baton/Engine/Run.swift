@@ -22,6 +22,19 @@ public struct Run<Output: Sendable>: Sendable {
         core.cancel()
     }
 
+    /// Holds the run up: what is in flight finishes, nothing new is sent. Deadlines run on.
+    public func pause() { core.pause() }
+
+    /// Goes on after `pause`.
+    public func resume() { core.resume() }
+
+    /// Changes how many items of the batch that is under way run at once, at least 1: a raise begins more at once, a cut
+    /// lets those under way end. Without a batch under way it does nothing. Of nested batches, the outermost is meant.
+    public func setMaxConcurrency(_ limit: Int) { core.batch?.setLimit(limit) }
+
+    /// Cancels one item of the batch that is under way; its outcome is `cancelled`, and the batch goes on.
+    public func cancelItem(_ index: Int) { core.batch?.cancelItem(index) }
+
     /// How far the run is, each time that changes; it ends with the run. A slow reader sees the newest only.
     public var progress: AsyncStream<RunProgress> { core.progress }
 

@@ -6,6 +6,11 @@ package final class RunCore: PlanOwner, Job {
         var ending: Result<any Sendable, BatonError>?
         var root: ChainJob?
         var isCancelled = false
+        var shared: [ObjectIdentifier: SharedJob] = [:]
+        var isPaused = false
+        var scope = WeakScope()
+        /// The outermost batch that is under way.
+        var batch = WeakBatch()
         var waiters: [CheckedContinuation<Result<any Sendable, BatonError>, Never>] = []
         var completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
         /// Whether somebody reads the progress.
@@ -18,6 +23,14 @@ package final class RunCore: PlanOwner, Job {
         var cancelledReaders: Set<UInt64> = []
     }
 
+    private struct WeakBatch {
+        weak var job: BatchJob?
+    }
+
+    private struct WeakScope {
+        weak var scope: CancellationScope?
+    }
+
     package let id = Numbering.next()
     let engine: Engine
     let settings: Settings
@@ -25,12 +38,13 @@ package final class RunCore: PlanOwner, Job {
     private let state: LockBox<State>
 
     init(
-        engine: Engine, settings: Settings, completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
+        engine: Engine, settings: Settings, scope: CancellationScope? = nil,
+        completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
     ) {
         self.engine = engine
         self.settings = settings
         events = settings.observers.isEmpty ? nil : EventQueue(settings.observers, engine.scheduler)
-        state = LockBox(State(completion: completion))
+        state = LockBox(State(scope: WeakScope(scope: scope), completion: completion))
     }
 
     /// Begins, on another thread than the caller's.
@@ -38,7 +52,10 @@ package final class RunCore: PlanOwner, Job {
     /// - Parameter isCancelled: whether the run was cancelled before it began; then it only ends.
     func start(_ node: _PlanNode, isCancelled: Bool = false) {
         let root = ChainJob(run: self, owner: self, lane: 0, isNested: false, node: node)
-        state.withLock { $0.root = root }
+        let isCancelled = state.withLock { state in
+            state.root = root
+            return isCancelled || state.isCancelled
+        }
         engine.add(self)
         events?.append(.runStarted(RunEvent(run: id, instant: engine.scheduler.now)))
         // Reported like every other end: asynchronously and once.
@@ -52,13 +69,47 @@ package final class RunCore: PlanOwner, Job {
 
     /// Stops the run: when this returns, nothing more is sent and no closure is called.
     package func cancel() {
-        let root: ChainJob? = state.withLock { state in
-            guard state.result == nil, !state.isCancelled else { return nil }
+        let jobs: [ChainJob] = state.withLock { state in
+            guard state.result == nil, !state.isCancelled else { return [] }
             state.isCancelled = true
-            return state.root
+            return [state.root].compactMap { $0 } + state.shared.values.compactMap(\.running)
         }
-        if let root { Cancellation.begin(at: root, engine.scheduler) }
+        if !jobs.isEmpty { Cancellation.begin(at: jobs, engine.scheduler) }
     }
+
+    /// The one job of this run for a shared part.
+    func shared(_ part: SharedPlan) -> SharedJob {
+        state.withLock { state in
+            if let job = state.shared[ObjectIdentifier(part)] { return job }
+            let job = SharedJob(part, of: self)
+            state.shared[ObjectIdentifier(part)] = job
+            return job
+        }
+    }
+
+    // MARK: Pausing, and the batch that is under way
+
+    /// What is in flight goes on; nothing new is sent until `resume`.
+    package func pause() {
+        let pauses = state.withLock { state in
+            guard state.result == nil, !state.isPaused else { return false }
+            state.isPaused = true
+            return true
+        }
+        if pauses { engine.queue.pause(run: id) }
+    }
+
+    package func resume() {
+        let resumes = state.withLock { state in
+            defer { state.isPaused = false }
+            return state.isPaused
+        }
+        if resumes { engine.queue.resume(run: id) }
+    }
+
+    func adopt(_ batch: BatchJob) { state.withLock { $0.batch.job = batch } }
+
+    var batch: BatchJob? { state.withLock { $0.batch.job } }
 
     // MARK: Ending
 
@@ -83,6 +134,10 @@ package final class RunCore: PlanOwner, Job {
             return old
         }
         guard let old, let result = old.ending else { return }
+        old.scope.scope?.remove(id)
+        if old.isPaused { engine.queue.resume(run: id) }
+        let orphans = old.shared.values.compactMap(\.running)
+        if !orphans.isEmpty { Cancellation.begin(at: orphans, engine.scheduler) }
         for reader in old.readers.values { reader.resume() }
         for waiter in old.waiters { waiter.resume(returning: result) }
         old.completion?(result)

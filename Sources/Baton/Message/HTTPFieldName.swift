@@ -5,6 +5,7 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     /// FNV-1a over the lower-cased bytes, so that unequal names are told apart without looking at them.
     package let foldedHash: UInt32
 
+    /// A name. What is no token (RFC 9110, 5.1) is refused when the request is built, before anything is sent.
     public init(_ name: String) {
         rawName = name
         var hash: UInt32 = 2_166_136_261
@@ -24,20 +25,36 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
 
     public func hash(into hasher: inout Hasher) { hasher.combine(foldedHash) }
 
+    /// Media types that the client takes (RFC 9110, 12.5.1).
     public static let accept: HTTPFieldName = "Accept"
+    /// Content codings that the client takes (RFC 9110, 12.5.3).
     public static let acceptEncoding: HTTPFieldName = "Accept-Encoding"
+    /// Languages that the user prefers (RFC 9110, 12.5.4).
     public static let acceptLanguage: HTTPFieldName = "Accept-Language"
+    /// Credentials for the server (RFC 9110, 11.6.2); a secret.
     public static let authorization: HTTPFieldName = "Authorization"
+    /// Codings that were applied to the body (RFC 9110, 8.4).
     public static let contentEncoding: HTTPFieldName = "Content-Encoding"
+    /// The number of bytes of the body (RFC 9110, 8.6).
     public static let contentLength: HTTPFieldName = "Content-Length"
+    /// The media type of the body (RFC 9110, 8.3).
     public static let contentType: HTTPFieldName = "Content-Type"
+    /// Cookies that the client returns (RFC 6265, 4.2); a secret.
     public static let cookie: HTTPFieldName = "Cookie"
+    /// When the message was made (RFC 9110, 6.6.1).
     public static let date: HTTPFieldName = "Date"
+    /// Where a redirect or a creation leads (RFC 9110, 10.2.2).
+    public static let idempotencyKey: HTTPFieldName = "Idempotency-Key"
     public static let location: HTTPFieldName = "Location"
+    /// Credentials for the proxy (RFC 9110, 11.7.1); a secret.
     public static let proxyAuthorization: HTTPFieldName = "Proxy-Authorization"
+    /// How long to wait before asking again (RFC 9110, 10.2.3).
     public static let retryAfter: HTTPFieldName = "Retry-After"
+    /// A cookie that the client is to keep, one a line (RFC 6265, 4.1); a secret.
     public static let setCookie: HTTPFieldName = "Set-Cookie"
+    /// How the message is framed (RFC 9112, 6.1); the transport sets it.
     public static let transferEncoding: HTTPFieldName = "Transfer-Encoding"
+    /// Which software asks (RFC 9110, 10.1.5).
     public static let userAgent: HTTPFieldName = "User-Agent"
 }
 

@@ -9,9 +9,12 @@
 public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
     /// One field line.
     public struct Line: Hashable, Sendable {
+        /// The name, compared without regard to case.
         public var name: HTTPFieldName
+        /// The value, without the blanks around it.
         public var value: String
 
+        /// A line; nothing is checked before it is sent.
         public init(name: HTTPFieldName, value: String) {
             self.name = name
             self.value = value
@@ -35,6 +38,7 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { lines.count }
+    /// The line at a place, counted from 0.
     public subscript(position: Int) -> Line { lines[position] }
 
     /// The first value of a field, nil when the field is absent. Setting a value replaces every line of that

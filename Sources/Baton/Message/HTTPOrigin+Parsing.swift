@@ -2,115 +2,148 @@ internal import Foundation
 
 extension HTTPOrigin {
     /// The base of a client: scheme, host, port, and what stands before every path and query.
-    convenience init(base: String) throws(MessageFault) {
-        let parts = try Self.components(of: base, part: "base URL")
-        var prefix = parts.percentEncodedPath
-        let endsWithSlash = prefix.hasSuffix("/")
-        while prefix.hasSuffix("/") { prefix.removeLast() }
+    ///
+    /// What a path or query may not hold literally is percent-encoded, a percent sign that starts no escape too;
+    /// a fragment is dropped, because it is never sent (RFC 9110, 7.1). Spaces and control characters, user info,
+    /// IPv6 zones and hosts with escapes are refused. A host outside ASCII becomes its IDNA form.
+    package convenience init(base: String) throws(MessageFault) {
+        let parts = try URLParts(base, part: "base URL")
         self.init(
-            scheme: parts.scheme!.lowercased(), host: Self.bareHost(parts), port: Self.port(parts),
-            pathPrefix: prefix, query: parts.percentEncodedQuery ?? "", endsWithSlash: endsWithSlash)
+            scheme: parts.scheme, host: parts.host, port: parts.port, basePath: URLText.escape(parts.path, .path),
+            query: URLText.escape(parts.query ?? "", .query))
     }
 
-    /// An absolute URL as an origin without prefix and a target.
+    /// An absolute URL as an origin without prefix and a target; it is read as a base is.
     package static func split(_ url: String) throws(MessageFault) -> (HTTPOrigin, target: String) {
-        let parts = try components(of: url, part: "URL")
-        var target = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
-        if let query = parts.percentEncodedQuery { target += "?" + query }
-        return (HTTPOrigin(scheme: parts.scheme!.lowercased(), host: bareHost(parts), port: port(parts)), target)
+        let parts = try URLParts(url, part: "URL")
+        var target = parts.path.isEmpty ? "/" : URLText.escape(parts.path, .path)
+        if let query = parts.query { target += "?" + URLText.escape(query, .query) }
+        return (HTTPOrigin(scheme: parts.scheme, host: parts.host, port: parts.port), target)
     }
+}
 
-    private static func components(of text: String, part: String) throws(MessageFault) -> URLComponents {
-        guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }), let parts = URLComponents(string: text) else {
+/// An absolute http or https URL, taken apart; path and query are as they were written.
+private struct URLParts {
+    let scheme: String
+    let host: String
+    let port: Int
+    let path: Substring
+    let query: Substring?
+
+    init(_ text: String, part: String) throws(MessageFault) {
+        guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
             throw MessageFault(part, "is no URL: percent-encode spaces and other characters that a URL may not hold")
         }
-        guard let scheme = parts.scheme?.lowercased() else {
+        guard let colon = text.firstIndex(of: ":"), let scheme = Self.scheme(text[..<colon]) else {
             throw MessageFault(part, "has no scheme: write it out, as in https://api.example.com")
+        }
+        let rest = text[text.index(after: colon)...]
+        guard rest.hasPrefix("//") else {
+            // `localhost:8080` reads as a scheme too.
+            throw MessageFault(part, "has no scheme and host: write them out, as in https://api.example.com")
         }
         guard scheme == "http" || scheme == "https" else {
             throw MessageFault(part, "has the scheme \(scheme): only http and https can be sent")
         }
-        guard let host = parts.host, !host.isEmpty else {
-            throw MessageFault(part, "has no host: write it out, as in https://api.example.com")
+        let afterSlashes = rest.dropFirst(2)
+        let isEnd: (Character) -> Bool = { $0 == "/" || $0 == "?" || $0 == "#" }
+        let authorityEnd = afterSlashes.firstIndex(where: isEnd) ?? afterSlashes.endIndex
+        (host, port) = try Self.hostAndPort(
+            afterSlashes[..<authorityEnd], defaultPort: HTTPOrigin.defaultPort(of: scheme), part: part)
+        let target = afterSlashes[authorityEnd...].prefix { $0 != "#" }
+        let mark = target.firstIndex(of: "?")
+        path = target[..<(mark ?? target.endIndex)]
+        query = mark.map { target[target.index(after: $0)...] }
+        self.scheme = scheme
+    }
+
+    private static func scheme(_ text: Substring) -> String? {
+        let isFine = text.utf8.allSatisfy {
+            (97...122).contains($0.asciiLowercased) || $0.isDigit || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-")
+                || $0 == UInt8(ascii: ".")
         }
-        guard parts.user == nil, parts.password == nil else {
+        return isFine && !text.isEmpty ? text.lowercased() : nil
+    }
+
+    private static func hostAndPort(
+        _ authority: Substring, defaultPort: Int, part: String
+    ) throws(MessageFault) -> (String, Int) {
+        guard !authority.contains("@") else {
             throw MessageFault(part, "holds a user or password: send credentials in the Authorization field")
         }
-        if let port = parts.port, !(1...65_535).contains(port) {
-            throw MessageFault(part, "has the port \(port): ports are 1 to 65535")
+        let isBracketed = authority.first == "["
+        let hostEnd =
+            isBracketed
+            ? authority.firstIndex(of: "]").map(authority.index(after:)) : authority.firstIndex(of: ":")
+        let host = authority[..<(hostEnd ?? authority.endIndex)]
+        guard !host.isEmpty else {
+            throw MessageFault(part, "has no host: write it out, as in https://api.example.com")
         }
-        return parts
-    }
-
-    private static func port(_ parts: URLComponents) -> Int {
-        parts.port ?? defaultPort(of: parts.scheme!.lowercased())
-    }
-
-    private static func bareHost(_ parts: URLComponents) -> String {
-        let host = (parts.percentEncodedHost ?? parts.host!).lowercased()
-        return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-    }
-
-    /// The target of a request below this base: prefix and path joined with exactly one slash, queries one after
-    /// the other (base, path, parameters). Nothing is resolved or replaced: a key that occurs twice is sent twice.
-    ///
-    /// What a path may not hold literally is percent-encoded; escapes that are there already are kept.
-    func target(path: String, query parameters: String = "") throws(MessageFault) -> String {
-        var path = path[...]
-        var pathQuery: Substring = ""
-        if let mark = path.utf8.firstIndex(of: UInt8(ascii: "?")) {
-            pathQuery = path[path.index(after: mark)...]
-            path = path[..<mark]
+        let name = isBracketed ? HostName.ipv6(host) : HostName.registered(host)
+        guard let name else {
+            throw MessageFault(part, "has a host that is neither a name nor an address")
         }
-        var result = pathPrefix
-        if path.isEmpty {
-            if result.isEmpty || endsWithSlash { result += "/" }
-        } else {
-            if path.utf8.first != UInt8(ascii: "/") { result += "/" }
-            result += path.utf8.allSatisfy(\.isPathByte) ? String(path) : Self.escape(path)
+        var port = authority[(hostEnd ?? authority.endIndex)...]
+        guard port.popFirst() ?? ":" == ":", port.utf8.allSatisfy(\.isDigit) else {
+            throw MessageFault(part, "has a port that is no number")
         }
-        if query.isEmpty && pathQuery.isEmpty && parameters.isEmpty { return result }
-        var separator = "?"
-        for part in [
-            query, pathQuery.utf8.allSatisfy(\.isQueryByte) ? String(pathQuery) : Self.escape(pathQuery), parameters,
-        ]
-        where !part.isEmpty {
-            result += separator
-            result += part
-            separator = "&"
+        if port.isEmpty { return (name, defaultPort) }
+        guard let number = Int(port), (1...65_535).contains(number) else {
+            throw MessageFault(part, "has a port out of range: ports are 1 to 65535")
         }
-        return result
-    }
-
-    /// Percent-encodes what may stand in no path or query; a percent sign is taken as the start of an escape.
-    private static func escape(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if byte.isQueryByte {
-                bytes.append(byte)
-            } else {
-                PercentEncoding.append(byte, to: &bytes)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        return (name, number)
     }
 }
 
-extension UInt8 {
-    /// Whether the byte may stand literally in a path (RFC 3986, 3.3), the percent sign of an escape included.
-    fileprivate var isPathByte: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "/")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        case UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"),
-            UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"),
-            UInt8(ascii: "%"):
-            true
-        default: false
+/// What may be the host of a URL.
+private enum HostName {
+    /// A name or IPv4 address in small letters; one outside ASCII in its IDNA form. Nil when it is none.
+    static func registered(_ text: Substring) -> String? {
+        var name = String(text)
+        if !name.utf8.allSatisfy({ $0 < 0x80 }) {
+            var components = URLComponents()
+            components.scheme = "https"
+            components.host = name
+            guard let encoded = components.encodedHost else { return nil }
+            name = encoded
         }
+        let isFine = name.utf8.allSatisfy {
+            (97...122).contains($0.asciiLowercased) || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+                || $0 == UInt8(ascii: "_")
+        }
+        return isFine ? name.lowercased() : nil
     }
 
-    fileprivate var isQueryByte: Bool { isPathByte || self == UInt8(ascii: "?") }
+    /// An IPv6 address in brackets, in small letters and without them; nil when it is none. A zone is refused.
+    static func ipv6(_ bracketed: Substring) -> String? {
+        guard bracketed.count > 2, bracketed.last == "]" else { return nil }
+        let text = bracketed.dropFirst().dropLast().lowercased()
+        let halves = text.split(separator: "::", maxSplits: 2, omittingEmptySubsequences: false)
+        guard halves.count <= 2 else { return nil }
+        var groups = 0
+        for (index, half) in halves.enumerated() where !half.isEmpty {
+            let pieces = half.split(separator: ":", omittingEmptySubsequences: false)
+            for (place, piece) in pieces.enumerated() {
+                let isLast = index == halves.count - 1 && place == pieces.count - 1
+                if isLast, piece.contains(".") {
+                    guard isIPv4(piece) else { return nil }
+                    groups += 2
+                } else {
+                    guard (1...4).contains(piece.count), piece.utf8.allSatisfy({ $0.hexDigit != nil }) else {
+                        return nil
+                    }
+                    groups += 1
+                }
+            }
+        }
+        return (halves.count == 2 ? groups < 8 : groups == 8) ? text : nil
+    }
+
+    private static func isIPv4(_ text: Substring) -> Bool {
+        let pieces = text.split(separator: ".", omittingEmptySubsequences: false)
+        return pieces.count == 4
+            && pieces.allSatisfy {
+                (1...3).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isDigit) && UInt8($0) != nil
+            }
+    }
 }

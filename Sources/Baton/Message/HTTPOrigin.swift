@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Where requests go: scheme, host, port and the path and query that stand before every request's own.
 ///
 /// It is shared by all requests to the same base, so that a request is not parsed from a URL each time.
@@ -14,21 +12,18 @@ public final class HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
     public let pathPrefix: String
     /// What stands before every query, percent-encoded; empty when there is none.
     public let query: String
-    /// Whether the base ended with a slash, which an empty path keeps.
-    let endsWithSlash: Bool
+    /// The base's own path as it was written, percent-encoded; an empty path of a request leaves it so.
+    let basePath: String
     /// `host` or `host:port`, as the Host field says it; the usual port is left out.
     public let authority: String
 
-    init(
-        scheme: String, host: String, port: Int, pathPrefix: String = "", query: String = "",
-        endsWithSlash: Bool = false
-    ) {
+    init(scheme: String, host: String, port: Int, basePath: String = "", query: String = "") {
         self.scheme = scheme
         self.host = host
         self.port = port
-        self.pathPrefix = pathPrefix
+        self.basePath = basePath
+        pathPrefix = basePath.lastIndex { $0 != "/" }.map { String(basePath[...$0]) } ?? ""
         self.query = query
-        self.endsWithSlash = endsWithSlash
         let bracketed = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         authority = port == Self.defaultPort(of: scheme) ? bracketed : "\(bracketed):\(port)"
     }
@@ -44,7 +39,7 @@ public final class HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
     }
 
     public static func == (a: HTTPOrigin, b: HTTPOrigin) -> Bool {
-        a === b || (a.isSameOrigin(as: b) && a.pathPrefix == b.pathPrefix && a.query == b.query)
+        a === b || (a.isSameOrigin(as: b) && a.basePath == b.basePath && a.query == b.query)
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -5,12 +5,15 @@ public import Foundation
 /// It is a value; interceptors get a copy and pass on a changed one. A URL is an input and a computed property,
 /// not what is stored, because building one for each request is slow.
 public struct HTTPRequest: Sendable {
+    /// The method, in the request line.
     public var method: HTTPMethod
     /// Scheme, host and port.
     public var origin: HTTPOrigin
     /// Path and query as they stand in the request line: percent-encoded, with a leading slash.
     public var target: String
+    /// The header fields. What would inject another field is refused before anything is sent.
     public var fields: HTTPFields
+    /// The body; `.none` when there is none.
     public var body: HTTPBody
     /// The type of the request that this was built from, for transports that answer by type.
     package var requestType: (any Sendable.Type)?

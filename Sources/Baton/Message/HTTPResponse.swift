@@ -2,9 +2,12 @@ public import Foundation
 
 /// The head of a response: what comes before the body.
 public struct HTTPResponseHead: Sendable {
+    /// The status code, three digits (RFC 9110, 15).
     public var status: Int
+    /// The header fields, as they came.
     public var fields: HTTPFields
 
+    /// A head; no fields by default.
     public init(status: Int, fields: HTTPFields = [:]) {
         self.status = status
         self.fields = fields
@@ -18,7 +21,9 @@ public struct HTTPResponseHead: Sendable {
 
 /// One whole response: status, fields, body, and what the transport measured.
 public struct HTTPResponse: Sendable {
+    /// Status and fields.
     public var head: HTTPResponseHead
+    /// The body, decoded from transfer and content coding; empty when there is none.
     public var body: Data
     /// What is rarely looked at lives behind one reference, so that a response is cheap to pass on.
     private var extras: Extras?
@@ -32,20 +37,31 @@ public struct HTTPResponse: Sendable {
         }
     }
 
+    /// A response; no fields and an empty body by default.
     public init(status: Int, fields: HTTPFields = [:], body: Data = Data()) {
         self.init(head: HTTPResponseHead(status: status, fields: fields), body: body)
     }
 
+    /// A response of a head and a body, which is empty by default.
     public init(head: HTTPResponseHead, body: Data = Data()) {
         self.head = head
         self.body = body
     }
 
+    /// A response as a transport hands it over; in one go, since what is behind the reference is made anew whenever
+    /// a part of it is set.
+    package init(head: HTTPResponseHead, body: Data, metrics: TransportMetrics?, url: String?) {
+        self.init(head: head, body: body)
+        extras = Extras(metrics: metrics, url: url)
+    }
+
+    /// The status code of the head.
     public var status: Int {
         get { head.status }
         set { head.status = newValue }
     }
 
+    /// The fields of the head.
     public var fields: HTTPFields {
         get { head.fields }
         set { head.fields = newValue }

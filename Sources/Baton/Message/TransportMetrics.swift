@@ -12,8 +12,9 @@ public struct TransportMetrics: Sendable, Hashable {
     public var wait: Duration?
     /// Time from the first byte of the response to its last.
     public var receive: Duration?
-    /// Bytes of the body as sent and as received on the wire.
+    /// Bytes of the request's body as sent on the wire.
     public var bodyBytesSent: Int64?
+    /// Bytes of the response's body as received on the wire, before content coding is undone.
     public var bodyBytesReceived: Int64?
     /// The protocol that was spoken, as ALPN names it: `http/1.1`, `h2`.
     public var protocolName: String?
@@ -22,5 +23,6 @@ public struct TransportMetrics: Sendable, Hashable {
     /// Address and port of the peer.
     public var remoteAddress: String?
 
+    /// Metrics of which nothing is known yet.
     public init() {}
 }

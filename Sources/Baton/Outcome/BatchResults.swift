@@ -1,139 +1,137 @@
-/// What a running batch knows of its items without their type: status, attempts and times for each index.
+/// The results of a batch as its engine sees them.
 package protocol AnyBatchResults: AnyObject, Sendable {
     /// Makes room for so many items.
     func reserve(_ count: Int)
     func began(_ index: Int, at time: Int64)
-    /// Stores a value for an index. The type is the one that the batch's plans have.
-    func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64)
-    func fail(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64)
+    /// Puts the value of an item in its place; false when it is not of the items' type.
+    func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) -> Bool
+    func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64)
     /// The item is sent again: it is running, its attempts and its beginning stay.
     func reopen(_ index: Int)
     func failure(at index: Int) -> (error: BatonError, attempts: Int)?
+    /// Outcomes are final. Called with no lock held.
+    func finalize(_ indices: [Int])
+    /// Whether the next item may be begun, as far as those go that nobody has taken yet.
+    func hasRoom(for index: Int) -> Bool
+    /// What calls for more once there is room again.
+    func whenRoom(_ body: @escaping @Sendable () -> Void)
+    /// Whether the item has a value already, from an earlier run.
+    func isDone(_ index: Int) -> Bool
+    /// The idempotency keys of unfinished items.
+    var keys: BatchKeys? { get }
     /// The report as the output of the batch's plan.
     var report: any Sendable { get }
 }
 
-/// The results of one batch: a status byte, a record and a value for each index, errors only where there are any.
+extension AnyBatchResults {
+    package func finalize(_ indices: [Int]) {}
+    package func hasRoom(for index: Int) -> Bool { true }
+    package func whenRoom(_ body: @escaping @Sendable () -> Void) {}
+    package func isDone(_ index: Int) -> Bool { false }
+    package var keys: BatchKeys? { nil }
+}
+
+/// The idempotency keys under which unfinished items were sent, so that they can be sent again under the same.
+package final class BatchKeys: Sendable {
+    private let keys = LockBox<[Int: String]>([:])
+
+    package subscript(index: Int) -> String? {
+        get { keys.withLock { $0[index] } }
+        set { keys.withLock { $0[index] = newValue } }
+    }
+}
+
+/// The results of one batch: its log, and the items' values.
 package final class BatchResults<Item: Sendable>: AnyBatchResults {
-    private enum Status: UInt8 {
-        case notStarted, running, succeeded, failed, cancelled
-    }
-
-    private struct Record {
-        var status = Status.notStarted
-        var attempts: UInt32 = 0
-        var began: Int64 = 0
-        var ended: Int64 = 0
-    }
-
-    private struct Store {
-        var records: ContiguousArray<Record> = []
-        var values: ContiguousArray<Item?> = []
-        var errors: [Int: BatonError] = [:]
-    }
-
-    private let store = LockBox(Store())
-    private let start: Int64
+    package let log: BatchLog
+    package let keys: BatchKeys?
 
     package init(start: Instant) {
-        self.start = start.nanoseconds
+        log = BatchLog(start: start, stride: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment)
+        keys = BatchKeys()
     }
 
-    package var count: Int { store.withLock { $0.records.count } }
+    /// The results of a run that goes on where another left off: what had succeeded is there.
+    package init(start: Instant, goingOnFrom old: BatchResults<Item>) {
+        log = BatchLog(start: start, stride: MemoryLayout<Item>.stride, alignment: MemoryLayout<Item>.alignment)
+        keys = old.keys
+        let records = old.log.state.withLock { $0.records }
+        log.reserve(records.count)
+        for index in records.indices where records[index].status == .succeeded {
+            log.place(of: index)?.assumingMemoryBound(to: Item.self).initialize(to: old.value(at: index))
+            log.state.withLock { $0.records[index] = records[index] }
+        }
+        log.keepAttempts(of: records)
+    }
 
-    package func reserve(_ count: Int) {
-        store.withLock { store in
-            guard count > store.records.count else { return }
-            store.records.append(contentsOf: repeatElement(Record(), count: count - store.records.count))
-            store.values.append(contentsOf: repeatElement(nil, count: count - store.values.count))
+    deinit {
+        let records = log.state.withLock { $0.records }
+        for index in records.indices where records[index].status == .succeeded {
+            log.place(of: index)?.assumingMemoryBound(to: Item.self).deinitialize(count: 1)
         }
     }
 
-    package func began(_ index: Int, at time: Int64) {
-        store.withLock { store in
-            if index == store.records.count {
-                store.records.append(Record())
-                store.values.append(nil)
+    package func reserve(_ count: Int) { log.reserve(count) }
+    package func began(_ index: Int, at time: Int64) { log.began(index, at: time) }
+    package func reopen(_ index: Int) { log.reopen(index) }
+    package func failure(at index: Int) -> (error: BatonError, attempts: Int)? { log.failure(at: index) }
+    package func isDone(_ index: Int) -> Bool { log.isDone(index) }
+
+    package func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64) {
+        log.failed(index, error, attempts: attempts, at: time)
+    }
+
+    package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) -> Bool {
+        func store<Value: Sendable>(_ value: Value) -> Bool {
+            guard Value.self == Item.self else { return storeCast(value, at: index) }
+            guard let place = log.place(of: index) else { return true }
+            withUnsafePointer(to: value) { value in
+                UnsafeRawPointer(value).withMemoryRebound(to: Item.self, capacity: 1) { item in
+                    place.assumingMemoryBound(to: Item.self).initialize(from: item, count: 1)
+                }
             }
-            store.records[index].status = .running
-            store.records[index].began = time
+            return true
         }
+        guard store(value) else { return false }
+        log.succeeded(index, attempts: attempts, at: time)
+        return true
     }
 
-    package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) {
-        guard let item = Erased.value(value, as: Item.self) else {
-            let error = BatonError(.decodingFailed, "the item's value is no \(Item.self)", underlying: nil)
-            return fail(index, error, attempts: attempts, at: time)
-        }
-        store.withLock { store in
-            store.records[index].status = .succeeded
-            store.records[index].attempts += UInt32(clamping: attempts)
-            store.records[index].ended = time
-            store.values[index] = item
-            if !store.errors.isEmpty { store.errors[index] = nil }
-        }
-    }
-
-    package func fail(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64) {
-        let old = store.withLock { store in
-            store.records[index].status = error.isCancelled ? .cancelled : .failed
-            store.records[index].attempts += UInt32(clamping: attempts)
-            store.records[index].ended = time
-            return store.errors.updateValue(error, forKey: index)
-        }
-        withExtendedLifetime(old) {}
-    }
-
-    package func reopen(_ index: Int) {
-        store.withLock { $0.records[index].status = .running }
-    }
-
-    package func failure(at index: Int) -> (error: BatonError, attempts: Int)? {
-        store.withLock { store in
-            store.errors[index].map { ($0, Int(store.records[index].attempts)) }
-        }
+    /// For items whose type is an existential or an optional of the value's.
+    private func storeCast(_ value: any Sendable, at index: Int) -> Bool {
+        guard let item = value as? Item else { return false }
+        log.place(of: index)?.assumingMemoryBound(to: Item.self).initialize(to: item)
+        return true
     }
 
     package var report: any Sendable { Report(self) }
 
-    package var failedIndices: [Int] {
-        store.withLock { store in
-            store.errors.keys.filter { store.records[$0].status == .failed }.sorted()
-        }
-    }
-
     package func outcome(at index: Int) -> Outcome<Item> {
-        store.withLock { store in
-            let record = store.records[index]
-            let result: Outcome<Item>.Result =
-                switch record.status {
-                case .notStarted, .running: .notStarted
-                case .succeeded: store.values[index].map { .succeeded($0) } ?? .notStarted
-                case .failed: .failed(store.errors[index] ?? BatonError(.cancelled))
-                case .cancelled: .cancelled
-                }
-            let isBegun = record.status != .notStarted
-            return Outcome(
-                result: result, attempts: Int(record.attempts),
-                started: isBegun ? .nanoseconds(record.began - start) : nil,
-                duration: isBegun ? .nanoseconds(max(0, record.ended - record.began)) : nil)
-        }
+        let (record, error) = log.state.withLock { ($0.records[index], $0.errors[index]) }
+        return record.outcome(error, since: log.start) { value(at: index) }
     }
 
-    package func progress(total: Int?) -> BatchProgress {
-        store.withLock { store in
-            var progress = BatchProgress()
-            progress.total = total
-            for record in store.records {
-                switch record.status {
-                case .notStarted: progress.pending += 1
-                case .running: progress.running += 1
-                case .succeeded: progress.succeeded += 1
-                case .failed: progress.failed += 1
-                case .cancelled: progress.cancelled += 1
-                }
+    private func value(at index: Int) -> Item {
+        guard let place = log.place(of: index) else { return unsafeBitCast((), to: Item.self) }
+        return place.assumingMemoryBound(to: Item.self).pointee
+    }
+}
+
+extension BatchLog.Record {
+    /// The outcome that the record stands for.
+    func outcome<Item: Sendable>(
+        _ error: BatonError?, since start: Int64, value: () -> Item
+    ) -> Outcome<Item> {
+        let result: Outcome<Item>.Result =
+            switch status {
+            case .notStarted, .running: .notStarted
+            case .succeeded: .succeeded(value())
+            case .failed: .failed(error ?? BatonError(.cancelled))
+            case .cancelled: .cancelled
             }
-            return progress
-        }
+        let isBegun = status != .notStarted
+        return Outcome(
+            result: result, attempts: Int(attempts), started: isBegun ? .nanoseconds(began - start) : nil,
+            duration: isBegun ? .nanoseconds(max(0, ended - began)) : nil)
     }
 }

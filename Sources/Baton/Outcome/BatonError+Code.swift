@@ -49,12 +49,20 @@ extension BatonError {
         public static let emptyBody = Code(rawValue: "emptyBody")
         /// The body cannot be sent a second time.
         public static let notReplayable = Code(rawValue: "notReplayable")
+        /// The plan took longer than its deadline allows.
+        public static let deadlineExceeded = Code(rawValue: "deadlineExceeded")
+        /// Something was repeated as often as it may be.
+        public static let limitReached = Code(rawValue: "limitReached")
+        /// The server named a page that was read before.
+        public static let repeatedCursor = Code(rawValue: "repeatedCursor")
         /// The batch did not meet its failure policy; the error holds the partial report.
         public static let batchFailed = Code(rawValue: "batchFailed")
         /// A sequence that can be read once was asked for again.
         public static let inputConsumed = Code(rawValue: "inputConsumed")
         /// A test on virtual time waits for something that will not happen.
         public static let virtualTimeStopped = Code(rawValue: "virtualTimeStopped")
+        /// The sequence that a batch reads its items from threw an error.
+        public static let inputFailed = Code(rawValue: "inputFailed")
         /// A mock has no reply for the request.
         public static let unmatchedRequest = Code(rawValue: "unmatchedRequest")
 

@@ -13,6 +13,7 @@ public struct BatonError: Error, Sendable {
         var response: HTTPResponse?
         var report: (any Sendable)?
         var completed: [any Sendable] = []
+        var undoFailures: [BatonError] = []
         var underlying: (any Error)?
     }
 
@@ -59,6 +60,8 @@ public struct BatonError: Error, Sendable {
     public var underlying: (any Error)? { box.storage.underlying }
     /// The values of the chain's steps that had completed, in order; empty outside chains.
     public var completed: [any Sendable] { box.storage.completed }
+    /// What went wrong while steps were undone, in the order in which they were; empty when nothing did.
+    public var undoFailures: [BatonError] { box.storage.undoFailures }
     /// Whether the run was cancelled, by whatever means. (`catch is CancellationError` never matches.)
     public var isCancelled: Bool { code == .cancelled }
 
@@ -85,6 +88,7 @@ extension BatonError: CustomStringConvertible, CustomDebugStringConvertible {
         var lines = [description]
         if let phase { lines.append("  phase: \(phase.rawValue)") }
         if let response { lines.append("  response: status \(response.status), \(response.body.count) bytes") }
+        for failure in undoFailures { lines.append("  undo failed: \(failure)") }
         if let underlying { lines.append("  caused by: \(String(describing: type(of: underlying)))") }
         return lines.joined(separator: "\n")
     }

@@ -37,14 +37,19 @@ public struct AttemptEvent: Sendable {
     public let attempt: Int
     /// The request as it was sent.
     public let request: HTTPRequest
+    /// Whether it undoes what a failed or cancelled run did; only such are sent after a cancel.
+    public let isUndo: Bool
     /// When it happened, on the client's time line.
     public let instant: Instant
 
-    package init(run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, instant: Instant) {
+    package init(
+        run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, isUndo: Bool = false, instant: Instant
+    ) {
         self.run = run
         self.call = call
         self.attempt = attempt
         self.request = request
+        self.isUndo = isUndo
         self.instant = instant
     }
 }

@@ -7,12 +7,12 @@
 /// ```
 /// A report is a snapshot that never changes.
 public struct Report<Item: Sendable>: Sendable, RandomAccessCollection {
-    private let results: BatchResults<Item>
+    package let results: BatchResults<Item>
     public let count: Int
 
     package init(_ results: BatchResults<Item>) {
         self.results = results
-        count = results.count
+        count = results.log.count
     }
 
     /// An item that succeeded.
@@ -46,7 +46,7 @@ public struct Report<Item: Sendable>: Sendable, RandomAccessCollection {
 
     /// The items that failed, by index; cancelled ones and those not begun are not among them.
     public var failures: [Failure] {
-        results.failedIndices.map { index in
+        results.log.failedIndices.map { index in
             let outcome = results.outcome(at: index)
             return Failure(
                 index: index, error: outcome.error ?? BatonError(.cancelled), attempts: outcome.attempts)
@@ -57,7 +57,7 @@ public struct Report<Item: Sendable>: Sendable, RandomAccessCollection {
     public var values: [Item?] { map(\.value) }
 
     /// How many items there are of each kind.
-    public var counts: BatchProgress { results.progress(total: count) }
+    public var counts: BatchProgress { results.log.progress(total: count) }
 
     /// Whether every item succeeded.
     public var allSucceeded: Bool { counts.succeeded == count }

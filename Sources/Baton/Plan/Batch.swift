@@ -12,25 +12,55 @@
 public struct Batch<Item: Sendable>: Plan {
     package var description: BatchDescription
 
+    package init(description: BatchDescription) {
+        self.description = description
+    }
+
     /// A batch over an array of plans, which is kept and can be run again.
     ///
     /// - Parameter maxConcurrency: how many items are under way at once, at least 1. Default 5. The client's limit
     ///   holds besides.
     public init<P: Plan>(_ plans: [P], maxConcurrency: Int = 5) where P.Output == Item {
-        description = BatchDescription(
-            maxConcurrency: maxConcurrency,
-            makeInput: { ArrayInput(plans) },
-            makeResults: { BatchResults<Item>(start: $0) })
+        self.init(maxConcurrency) { ArrayInput(plans) }
     }
 
-    /// A batch over any sequence, read lazily on worker threads. It can be run again if the sequence can be iterated
-    /// again.
+    /// A batch over any collection, read lazily on worker threads, and again when it is run again.
+    public init<C: Collection & Sendable>(
+        _ plans: C, maxConcurrency: Int = 5
+    ) where C.Element: Plan, C.Element.Output == Item {
+        self.init(maxConcurrency) { SequenceInput(plans, count: plans.count) }
+    }
+
+    /// A batch over any sequence, of any length, read lazily on worker threads.
+    ///
+    /// A sequence may be readable once only, so the batch runs once: a second run fails with `inputConsumed`. Give it a
+    /// collection to run it again.
     public init<S: Sequence & Sendable>(
         _ plans: S, maxConcurrency: Int = 5
     ) where S.Element: Plan, S.Element.Output == Item {
+        let isUsed = LockBox(false)
+        self.init(maxConcurrency) { () throws(BatonError) in
+            try BatchDescription.use(isUsed)
+            return SequenceInput(plans, count: nil)
+        }
+    }
+
+    /// A batch over an asynchronous sequence, of any length: one Swift task reads it, one plan at a time and only when
+    /// one can begin. It runs once, as one over a sequence. When the sequence throws, the batch fails with that error
+    /// and a report of what was done.
+    public init<S: AsyncSequence & Sendable>(
+        _ plans: S, maxConcurrency: Int = 5
+    ) where S.Element: Plan, S.Element.Output == Item {
+        let isUsed = LockBox(false)
+        self.init(maxConcurrency) { () throws(BatonError) in
+            try BatchDescription.use(isUsed)
+            return AsyncInput(plans)
+        }
+    }
+
+    private init(_ maxConcurrency: Int, _ makeInput: @escaping @Sendable () throws(BatonError) -> any BatchInput) {
         description = BatchDescription(
-            maxConcurrency: maxConcurrency,
-            makeInput: { SequenceInput(plans) },
+            maxConcurrency: maxConcurrency, makeInput: .init(make: makeInput),
             makeResults: { BatchResults<Item>(start: $0) })
     }
 
@@ -67,9 +97,40 @@ public struct Batch<Item: Sendable>: Plan {
         }
         return copy
     }
+
+    /// What failed items mean for the batch. Default: `collectAll`.
+    ///
+    /// A batch that does not meet its policy fails with `batchFailed`, whose `report(of:)` has what was done. What was
+    /// running when the policy decided is cancelled, and the batch completes when that has ended.
+    public func failurePolicy(_ policy: FailurePolicy) -> Batch {
+        var copy = self
+        copy.description.policy = policy
+        return copy
+    }
+
+    /// When an item that failed is sent again without being asked for, and how often at most, beside the retries of its
+    /// request. Default: `whenAsked`.
+    public func retryFailed(_ timing: RetryTiming, atMost times: Int = 1) -> Batch {
+        var copy = self
+        copy.description.timing = timing
+        copy.description.repeats = timing == .whenAsked ? 0 : times
+        return copy
+    }
+
+    /// The same batch, of which only what `report` says is unfinished is run: failed, cancelled and not begun items.
+    ///
+    /// The report it yields is whole: what had succeeded is taken over. Requests with an idempotency key are sent under
+    /// the one they had. Batches over sequences fail with `inputConsumed`.
+    public func redrive(_ report: Report<Item>) -> Batch {
+        var copy = self
+        copy.description.isRedriven = true
+        copy.description.makeResults = { BatchResults(start: $0, goingOnFrom: report.results) }
+        return copy
+    }
 }
 
 /// A batch without its types.
+@usableFromInline
 package struct BatchDescription: Sendable {
     package struct Reconnect: Sendable {
         var decide: (@Sendable (Round) -> Reconnection)?
@@ -79,11 +140,34 @@ package struct BatchDescription: Sendable {
         let tell: @Sendable (Int, any AnyBatchResults) -> Void
     }
 
+    package struct MakeInput: Sendable {
+        let make: @Sendable () throws(BatonError) -> any BatchInput
+    }
+
     var maxConcurrency: Int
-    var makeInput: @Sendable () -> any BatchInput
-    var makeResults: @Sendable (Instant) -> any AnyBatchResults
+    var makeInput: MakeInput
+    package var makeResults: @Sendable (Instant) -> any AnyBatchResults
     var reconnect: Reconnect?
     var onEach: OnEach?
+    var policy = FailurePolicy.collectAll
+    var timing = RetryTiming.whenAsked
+    var repeats = 0
+    /// Whether the plans are unlike, and the first error is the whole's.
+    var isGroup = false
+    var isRedriven = false
+
+    /// A sequence is read once.
+    static func use(_ isUsed: LockBox<Bool>) throws(BatonError) {
+        let wasUsed = isUsed.withLock { isUsed in
+            defer { isUsed = true }
+            return isUsed
+        }
+        if wasUsed {
+            throw BatonError(
+                .inputConsumed,
+                "the batch's sequence was read by an earlier run: give the batch a collection to run it again")
+        }
+    }
 }
 
 extension BatonError {

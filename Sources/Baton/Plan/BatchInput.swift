@@ -7,6 +7,22 @@ package protocol BatchInput: AnyObject, Sendable {
     /// The next plan, whose index the caller has counted, ready to run; nil at the end. What is thrown is the outcome
     /// of that item.
     func next(_ index: Int, in context: _PlanContext) throws(BatonError) -> _PlanNode?
+    /// What is read in a Swift task; nil for what can be read at once.
+    var later: (any AsyncBatchInput)? { get }
+}
+
+extension BatchInput {
+    package var later: (any AsyncBatchInput)? { nil }
+}
+
+/// Plans that are waited for.
+package protocol AsyncBatchInput: AnyObject, Sendable {
+    /// Asks for the next plan; `body` is called once, with nil at the end.
+    func next(
+        on scheduler: any Scheduler, in context: _PlanContext,
+        _ body: @escaping @Sendable (Result<_PlanNode?, BatonError>) -> Void)
+    /// Nothing more will be asked for.
+    func close()
 }
 
 /// Plans of an array.
@@ -33,12 +49,13 @@ final class SequenceInput<S: Sequence & Sendable>: BatchInput where S.Element: P
     }
 
     private let source: LockBox<Source>
+    let count: Int?
 
-    init(_ plans: S) {
+    init(_ plans: S, count: Int?) {
         source = LockBox(Source(iterator: plans.makeIterator()))
+        self.count = count
     }
 
-    var count: Int? { nil }
     var runsUserCode: Bool { true }
 
     func next(_ index: Int, in context: _PlanContext) throws(BatonError) -> _PlanNode? {
@@ -50,5 +67,97 @@ final class SequenceInput<S: Sequence & Sendable>: BatchInput where S.Element: P
         guard let plan = taken.iterator?.next() else { return nil }
         source.withLock { $0.iterator = taken.iterator }
         return try plan._node(in: context)
+    }
+}
+
+/// Plans of an asynchronous sequence: one task, that reads when it is asked to.
+final class AsyncInput<S: AsyncSequence & Sendable>: BatchInput, AsyncBatchInput where S.Element: Plan {
+    private typealias Deliver = @Sendable (Result<_PlanNode?, BatonError>) -> Void
+
+    private struct State {
+        var wanted: Deliver?
+        var reader: CheckedContinuation<Void, Never>?
+        var task: Task<Void, Never>?
+        var isClosed = false
+    }
+
+    private let plans: S
+    private let state = LockBox(State())
+
+    init(_ plans: S) {
+        self.plans = plans
+    }
+
+    var count: Int? { nil }
+    var runsUserCode: Bool { true }
+    var later: (any AsyncBatchInput)? { self }
+    func next(_ index: Int, in context: _PlanContext) throws(BatonError) -> _PlanNode? { nil }
+
+    func next(
+        on scheduler: any Scheduler, in context: _PlanContext,
+        _ body: @escaping @Sendable (Result<_PlanNode?, BatonError>) -> Void
+    ) {
+        let (reader, begins) = state.withLock { state in
+            state.wanted = body
+            defer { state.reader = nil }
+            return (state.reader, state.task == nil)
+        }
+        if begins {
+            let task = scheduler.startTask("the sequence that a batch reads") { [self] in
+                await read(scheduler, context)
+            }
+            state.withLock { $0.task = task }
+        }
+        reader?.resume()
+    }
+
+    func close() {
+        let (reader, task) = state.withLock { state in
+            defer { (state.reader, state.wanted, state.isClosed) = (nil, nil, true) }
+            return (state.reader, state.task)
+        }
+        task?.cancel()
+        reader?.resume()
+    }
+
+    private func read(_ scheduler: any Scheduler, _ context: _PlanContext) async {
+        var iterator = plans.makeAsyncIterator()
+        while let deliver = await demand(scheduler) {
+            do {
+                guard let plan = try await iterator.next() else { return deliver(.success(nil)) }
+                // A plan that cannot be built is an item that fails, not the end of the input.
+                let node: _PlanNode
+                do throws(BatonError) {
+                    node = try plan._node(in: context)
+                } catch {
+                    node = _PlanNode(content: .failure(error))
+                }
+                deliver(.success(node))
+            } catch {
+                return deliver(.failure(.wrapping(error, as: .inputFailed, "the batch's sequence threw an error")))
+            }
+        }
+    }
+
+    /// Waits until somebody asks; nil when nobody will.
+    private func demand(_ scheduler: any Scheduler) async -> Deliver? {
+        while true {
+            let (deliver, isClosed): (Deliver?, Bool) = state.withLock { state in
+                defer { state.wanted = nil }
+                return (state.wanted, state.isClosed)
+            }
+            if isClosed { return nil }
+            if let deliver { return deliver }
+            await scheduler.waiting {
+                await withCheckedContinuation { continuation in
+                    let waits = state.withLock { state in
+                        guard state.wanted == nil, !state.isClosed else { return false }
+                        state.reader = continuation
+                        return true
+                    }
+                    if !waits { continuation.resume() }
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ extension Plan {
     /// The closure may branch, between plans of one type or, declared as `-> any Plan<T>`, of several; return
     /// `Chain.value` where there is nothing to send; or return an optional plan, whose output is then optional and
     /// nil without sending anything. What it throws fails the chain at this step.
+    @inlinable
     public func then<Next: Plan>(
         _ derive: @escaping @Sendable (Output) throws -> Next
     ) -> Chain<Next.Output> {
@@ -14,6 +15,7 @@ extension Plan {
     /// Goes on with the plan that `derive` makes of this one's output, after whatever it awaits.
     ///
     /// The closure runs in a Swift task of its own, which is cancelled with the run.
+    @inlinable
     public func then<Next: Plan>(
         _ derive: @escaping @Sendable (Output) async throws -> Next
     ) -> Chain<Next.Output> {
@@ -22,6 +24,7 @@ extension Plan {
     }
 
     /// Goes on with a plan of any type that yields `Next`.
+    @inlinable
     public func then<Next: Sendable>(
         _ derive: @escaping @Sendable (Output) throws -> any Plan<Next>
     ) -> Chain<Next> {
@@ -30,6 +33,7 @@ extension Plan {
     }
 
     /// Goes on with a plan of any type that yields `Next`, after whatever `derive` awaits.
+    @inlinable
     public func then<Next: Sendable>(
         _ derive: @escaping @Sendable (Output) async throws -> any Plan<Next>
     ) -> Chain<Next> {
@@ -38,6 +42,7 @@ extension Plan {
     }
 
     /// Goes on with the plan that `derive` makes of this one's output, and yields both outputs.
+    @inlinable
     public func thenKeeping<Next: Plan>(
         _ derive: @escaping @Sendable (Output) throws -> Next
     ) -> Chain<(Output, Next.Output)> {
@@ -45,6 +50,7 @@ extension Plan {
     }
 
     /// Goes on with the plan that `derive` makes of this one's output, after whatever it awaits, and yields both.
+    @inlinable
     public func thenKeeping<Next: Plan>(
         _ derive: @escaping @Sendable (Output) async throws -> Next
     ) -> Chain<(Output, Next.Output)> {
@@ -52,6 +58,7 @@ extension Plan {
     }
 
     /// Yields what `transform` makes of the output. What it throws fails the step before.
+    @inlinable
     public func map<Next: Sendable>(
         _ transform: @escaping @Sendable (Output) throws -> Next
     ) -> Chain<Next> {
@@ -60,8 +67,9 @@ extension Plan {
 }
 
 /// The value with its type, which the compiler has checked when the chain was built.
+@inlinable
 @inline(__always)
-private func unerased<Value>(_ value: any Sendable) throws -> Value {
+func unerased<Value>(_ value: any Sendable) throws -> Value {
     guard let value = Erased.value(value, as: Value.self) else {
         throw BatonError(.deriveFailed, "a step yielded no \(Value.self)")
     }

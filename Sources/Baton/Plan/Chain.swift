@@ -10,15 +10,18 @@
 /// started the run, and may block. When one throws or a step fails, the later ones are not called; the error says which
 /// step it was (`chain[1]`, counted from 0).
 public struct Chain<Output: Sendable>: Plan {
-    package let node: _PlanNode
+    @usableFromInline package let node: _PlanNode
 
+    @inlinable
     package init(node: _PlanNode) {
         self.node = node
     }
 
+    @inlinable
     public var chain: Chain<Output> { self }
 
     /// A chain that is done already and yields `value`.
+    @inlinable
     public static func value(_ value: Output) -> Chain {
         Chain(node: _PlanNode(content: .value(value)))
     }
@@ -29,6 +32,7 @@ public struct Chain<Output: Sendable>: Plan {
     }
 
     /// This chain with one more step at its end.
+    @usableFromInline
     package func appending<Next>(_ step: ChainStep) -> Chain<Next> {
         if case .steps(let steps, let count) = node.content {
             let (longer, length) = steps.appending(step, at: count)
@@ -39,28 +43,64 @@ public struct Chain<Output: Sendable>: Plan {
 }
 
 /// One step of a chain, without its types.
+@usableFromInline
 package enum ChainStep: Sendable {
     /// Closures stand in structs, so that calling one needs no thunk.
+    @usableFromInline
     package struct Map: Sendable {
         let apply: @Sendable (any Sendable) throws -> any Sendable
+
+        @usableFromInline
+        init(apply: @escaping @Sendable (any Sendable) throws -> any Sendable) {
+            self.apply = apply
+        }
     }
+    @usableFromInline
     package struct Derive: Sendable {
         let derive: @Sendable (any Sendable, _PlanContext) throws -> _PlanNode
+
+        @usableFromInline
+        init(derive: @escaping @Sendable (any Sendable, _PlanContext) throws -> _PlanNode) {
+            self.derive = derive
+        }
     }
+    @usableFromInline
     package struct AsyncDerive: Sendable {
         let derive: @Sendable (any Sendable, _PlanContext) async throws -> _PlanNode
+
+        @usableFromInline
+        init(derive: @escaping @Sendable (any Sendable, _PlanContext) async throws -> _PlanNode) {
+            self.derive = derive
+        }
+    }
+
+    @usableFromInline
+    package struct Recover: Sendable {
+        let derive: @Sendable (BatonError, _PlanContext) throws -> _PlanNode
+
+        @usableFromInline
+        init(derive: @escaping @Sendable (BatonError, _PlanContext) throws -> _PlanNode) {
+            self.derive = derive
+        }
     }
 
     /// The plan that the chain begins with.
-    case start(_PlanNode)
+    indirect case start(_PlanNode)
     /// The value is changed; this belongs to the step before.
     case map(Map)
     /// The next plan is derived from the value.
     case then(Derive)
     case thenAsync(AsyncDerive)
+    /// What is done in place of giving up when a step before fails; passed over otherwise.
+    case recover(Recover)
+    /// How the step before is undone when a later one fails.
+    case undo(Derive, deadline: Duration)
+    /// A wait.
+    case wait(Duration)
 }
 
 /// The steps of a chain and of those it was built from: one buffer that only grows.
+@usableFromInline
 package final class ChainSteps: Sendable {
     private let steps: LockBox<[ChainStep]>
 

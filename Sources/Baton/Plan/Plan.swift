@@ -23,11 +23,13 @@ public protocol Plan<Output>: Sendable {
 }
 
 extension Plan {
+    @inlinable
     public func _node(in context: _PlanContext) throws(BatonError) -> _PlanNode { chain.node }
 }
 
 /// What a plan amounts to when it is run.
 public struct _PlanNode: Sendable {
+    @usableFromInline
     package enum Content: Sendable {
         /// Done already.
         case value(any Sendable)
@@ -40,9 +42,18 @@ public struct _PlanNode: Sendable {
         /// The first so many steps of a shared buffer.
         case steps(ChainSteps, count: Int)
         case batch(BatchDescription)
+        /// A part with options of its own.
+        case scoped(ScopedPlan)
+        /// A part that runs once in a run.
+        case shared(SharedPlan)
     }
 
-    package var content: Content
+    @usableFromInline package var content: Content
+
+    @inlinable
+    package init(content: Content) {
+        self.content = content
+    }
 
     package static func plan(_ plan: any Plan) -> _PlanNode { _PlanNode(content: .plan(plan)) }
     static func call(_ call: CallDescription) -> _PlanNode { _PlanNode(content: .call(call)) }

@@ -1,8 +1,30 @@
 /// A request that is ready to be sent: the immutable original of all of its attempts.
-package struct CallDescription: Sendable {
-    package var request: HTTPRequest
-    package var output: any Response.Type
-    package var options: RequestOptions
+///
+/// It is passed from hand to hand all the way, so it is one reference.
+@usableFromInline
+package final class CallDescription: Sendable {
+    package let request: HTTPRequest
+    package let output: any Response.Type
+    package let options: RequestOptions
+
+    package init(request: HTTPRequest, output: any Response.Type, options: RequestOptions) {
+        self.request = request
+        self.output = output
+        self.options = options
+    }
+
+    /// The same call without what was seen to by whoever runs it.
+    package var withoutFence: CallDescription {
+        var options = options
+        options.deadline = nil
+        options.tag = nil
+        return CallDescription(request: request, output: output, options: options)
+    }
+
+    /// The same call with the request as interceptors changed it.
+    package func with(_ request: HTTPRequest) -> CallDescription {
+        CallDescription(request: request, output: output, options: options)
+    }
 }
 
 /// What a client contributes to every request that is built for it.
@@ -20,11 +42,11 @@ public final class _PlanContext: Sendable {
 
 extension CallDescription {
     /// Builds the request. Whatever may not be sent is refused here, before anything is.
-    package init<R: Request>(_ source: R, in context: _PlanContext) throws(BatonError) {
-        output = R.Output.self
-        options = source.options
+    package convenience init<R: Request>(_ source: R, in context: _PlanContext) throws(BatonError) {
         let method = source.method
+        let options = source.options
         if let fault = options.fault { throw BatonError(.invalidConfiguration, fault).with(phase: .encode) }
+        var request: HTTPRequest
         do {
             let (origin, target) = try Self.place(source, in: context)
             var fields = context.fields
@@ -36,11 +58,12 @@ extension CallDescription {
         }
         request.requestType = R.self
         let body = source.body
-        if !body.isNone { try add(body, using: context.coding) }
+        if !body.isNone { try Self.add(body, to: &request, using: context.coding) }
         if let fault = request.fault {
             throw BatonError(.invalidRequest, "\(fault.part) \(fault.reason)")
                 .with(phase: .encode, request: request.summary)
         }
+        self.init(request: request, output: R.Output.self, options: options)
     }
 
     private static func place<R: Request>(
@@ -66,7 +89,9 @@ extension CallDescription {
         return (base, try base.target(path: path, query: parameters))
     }
 
-    private mutating func add(_ body: HTTPBody, using coding: BodyCoding) throws(BatonError) {
+    private static func add(
+        _ body: HTTPBody, to request: inout HTTPRequest, using coding: BodyCoding
+    ) throws(BatonError) {
         do {
             request.body = try body.encoded(with: coding)
         } catch {

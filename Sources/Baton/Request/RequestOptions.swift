@@ -1,4 +1,7 @@
-/// How one request is sent, where that differs from the client's configuration. Whatever is nil is the client's.
+/// How a request or a plan is run, where that differs from what stands around it. Whatever is nil is left as it is.
+///
+/// Nearest wins: a request's own options, then those of the plans around it, innermost first, then the client's
+/// configuration. Deadlines are the exception: the earliest holds.
 public struct RequestOptions: Sendable {
     /// Most requests have none of these, so they live behind one reference.
     private final class Box: Sendable {
@@ -6,9 +9,12 @@ public struct RequestOptions: Sendable {
         init(_ values: Values) { self.values = values }
     }
 
-    package struct Values: Sendable {
+    private struct Values: Sendable {
         var timeout: Duration?
         var retry: RetryPolicy?
+        var deadline: Duration?
+        var priority: Priority?
+        var tag: String?
     }
 
     private var box: Box?
@@ -16,32 +22,67 @@ public struct RequestOptions: Sendable {
     /// Nothing differs.
     public init() {}
 
+    /// Whether nothing differs.
+    package var isEmpty: Bool { box == nil }
+
     /// What is wrong with the values; nil when nothing is.
     package var fault: String? {
         guard let values = box?.values else { return nil }
         if let timeout = values.timeout, timeout <= .zero {
-            return "the request's timeout is \(timeout): it must be longer than nothing"
+            return "the timeout is \(timeout): it must be longer than nothing"
         }
         return values.retry?.fault
     }
 
-    private func with(_ change: (inout Values) -> Void) -> RequestOptions {
-        var values = box?.values ?? Values()
-        change(&values)
-        var copy = self
-        copy.box = Box(values)
-        return copy
-    }
-
-    /// How long one attempt may take, from the moment it has its slot; nil: as the client says.
+    /// How long one attempt may take, from the moment it has its slot; nil: as around it. Client's default: 60 s.
     public var timeout: Duration? {
         get { box?.values.timeout }
-        set { self = with { $0.timeout = newValue } }
+        set { change { $0.timeout = newValue } }
     }
 
-    /// Whether and when it is sent again; nil: as the client says.
+    /// Whether and when it is sent again; nil: as around it.
     public var retry: RetryPolicy? {
         get { box?.values.retry }
-        set { self = with { $0.retry = newValue } }
+        set { change { $0.retry = newValue } }
     }
+
+    /// How long it may take in all, from the moment it begins: queueing, attempts and waits. When that is over it ends
+    /// with `deadlineExceeded`. Nil, the default: no deadline of its own.
+    public var deadline: Duration? {
+        get { box?.values.deadline }
+        set { change { $0.deadline = newValue } }
+    }
+
+    /// How urgent it is among those that wait for a slot; nil: as around it. Client's default: normal.
+    public var priority: Priority? {
+        get { box?.values.priority }
+        set { change { $0.priority = newValue } }
+    }
+
+    /// A name by which it can be cancelled, see `Client.cancel(tag:)`. Nil, the default: none of its own.
+    public var tag: String? {
+        get { box?.values.tag }
+        set { change { $0.tag = newValue } }
+    }
+
+    private mutating func change(_ body: (inout Values) -> Void) {
+        var values = box?.values ?? Values()
+        body(&values)
+        box = Box(values)
+    }
+
+    /// These options, and where they say nothing, the others. Deadline and tag stay with what they were given to.
+    package func over(_ outer: RequestOptions?) -> RequestOptions {
+        guard let outer = outer?.box?.values else { return self }
+        var options = self
+        options.change { values in
+            values.timeout = values.timeout ?? outer.timeout
+            values.retry = values.retry ?? outer.retry
+            values.priority = values.priority ?? outer.priority
+        }
+        return options
+    }
+
+    /// Whether the plan they belong to can end before what stands around it: it then runs as a job of its own.
+    package var isFence: Bool { box.map { $0.values.deadline != nil || $0.values.tag != nil } ?? false }
 }

@@ -1,6 +1,8 @@
 /// Gives a value that travelled without its type its type back.
+@usableFromInline
 package enum Erased {
     /// The value as a `T`; nil when it is none, which no plan that compiles brings about.
+    @inlinable
     @inline(__always)
     package static func value<T>(_ value: any Sendable, as type: T.Type) -> T? {
         func open<V: Sendable>(_ value: V) -> T? {

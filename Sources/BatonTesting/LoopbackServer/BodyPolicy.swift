@@ -9,7 +9,8 @@ extension LoopbackServer {
         /// as `discarded`.
         case heldBack(Gate)
         /// Does not read them: the reply starts as soon as the head is in, and the connection closes after it. With
-        /// a reply that breaks or stalls, an upload is cut off or blocked.
+        /// a reply that breaks or stalls, an upload is cut off or blocked. A client that leaves a blocked upload may go
+        /// unnoticed, since its end waits behind bytes that nobody reads.
         case unread
 
         var keepsBytes: Bool {

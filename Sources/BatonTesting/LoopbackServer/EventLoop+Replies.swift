@@ -14,6 +14,7 @@ extension EventLoop {
             guard flush(connection, &budget) else { return false }
             if connection.generation != nil {
                 generate(connection)
+                if connection.phase != .replying { return false }
                 continue
             }
             guard connection.nextStep < connection.steps.count else { break }

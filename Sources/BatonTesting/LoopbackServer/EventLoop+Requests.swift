@@ -61,16 +61,7 @@ extension EventLoop {
         case .needsMore: return false
         case .head(let head): begin(head, connection)
         case .body(let count):
-            connection.input.withFirst(count) { bytes in
-                connection.request?.bodyLength += Int64(bytes.count)
-                if connection.bodyPolicy.keepsBytes {
-                    connection.request?.body.append(contentsOf: bytes)
-                } else if case .unread = connection.bodyPolicy {
-                } else {
-                    connection.checksum.update(bytes)
-                }
-            }
-            connection.input.drop(count)
+            takeBody(count, connection)
         case .end(let trailers):
             guard connection.request != nil else { return true }
             connection.request?.trailerLines = trailers
@@ -81,6 +72,18 @@ extension EventLoop {
             start(.text("The request \(error.reason).\n", status: 400).closing(), nil, connection)
         }
         return true
+    }
+
+    private func takeBody(_ count: Int, _ connection: Connection) {
+        connection.input.withFirst(count) { bytes in
+            connection.request?.bodyLength += Int64(bytes.count)
+            switch connection.bodyPolicy {
+            case .kept: connection.request?.body.append(contentsOf: bytes)
+            case .discarded, .heldBack: connection.checksum.update(bytes)
+            case .unread: break
+            }
+        }
+        connection.input.drop(count)
     }
 
     private func begin(_ head: RequestHead, _ connection: Connection) {

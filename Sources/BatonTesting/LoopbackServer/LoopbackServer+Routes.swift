@@ -19,7 +19,8 @@ extension LoopbackServer {
 
     /// Answers requests with this method and path with what the closure returns.
     ///
-    /// - Parameter respond: called on the server's thread, one request at a time. It must not block.
+    /// - Parameter respond: called on the server's thread, one request at a time. It must not block. If it uses
+    ///   the server, it should hold it weakly; the server lets go of it when it stops.
     public func on(
         _ method: HTTPMethod, _ path: String, body: BodyPolicy = .kept,
         _ respond: @escaping @Sendable (ReceivedRequest) -> Reply

@@ -17,6 +17,16 @@ extension LoopbackServer.Reply {
         data(Data(json.utf8), contentType: "application/json", status: status, fields: fields)
     }
 
+    /// A value as JSON, with sorted keys.
+    public static func json<Value: Encodable>(
+        encoding value: Value, status: Int = 200, fields: HTTPFields = [:]
+    ) throws -> Self {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return data(
+            try encoder.encode(value), contentType: "application/json", status: status, fields: fields)
+    }
+
     /// Bytes. A `contentType` of nil sends none.
     public static func data(
         _ data: Data, contentType: String? = "application/octet-stream", status: Int = 200, fields: HTTPFields = [:]

@@ -19,13 +19,15 @@ enum Socket {
     /// A listener on a port of 127.0.0.1 that the system chooses.
     static func listen() throws -> (descriptor: Int32, port: Int) {
         #if canImport(Glibc)
-            let stream = Int32(SOCK_STREAM.rawValue)
+            let stream = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         #else
             let stream = SOCK_STREAM
         #endif
         let descriptor = socket(AF_INET, stream, 0)
         guard descriptor >= 0 else { throw StartError("socket") }
-        setNonBlocking(descriptor)
+        #if !canImport(Glibc)
+            setNonBlocking(descriptor)
+        #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = 0

@@ -34,7 +34,7 @@ public func withVirtualTime<Result: Sendable>(
     configure: (inout Client.Configuration) -> Void = { _ in },
     _ body: @escaping @Sendable (Client, VirtualClock) async throws -> Result
 ) async throws -> Result {
-    guard transport is any ScheduledTransport else {
+    guard (transport as? any ScheduledTransport)?.isInMemory == true else {
         throw BatonError(
             .unsupported,
             "\(type(of: transport)) cannot be driven by virtual time, because its replies take real time: use a MockTransport, or test it without withVirtualTime"

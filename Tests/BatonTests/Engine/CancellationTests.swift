@@ -57,7 +57,8 @@ struct CancellationTests {
         #expect(completions.all == [true])
         #expect(transport.sent.count == 1)
         #expect(transport.cancelled == [0])
-        #expect(observer.story == ["run", "attempt 1 /items/1", "attempt 1 /items/1: cancelled", "run ended: cancelled"])
+        #expect(
+            observer.story == ["run", "attempt 1 /items/1", "attempt 1 /items/1: cancelled", "run ended: cancelled"])
         box.withLock { $0 = nil }
     }
 
@@ -135,7 +136,8 @@ struct CancellationTests {
         }
         let calls = Record<Int>()
         try await withVirtualTime(
-            transport: transport, seed: seed, configure: { $0.retry = RetryPolicy(backoff: .constant(.milliseconds(3))) }
+            transport: transport, seed: seed,
+            configure: { $0.retry = RetryPolicy(backoff: .constant(.milliseconds(3))) }
         ) { client, clock in
             let plan = Batch(
                 (0..<12).map { n in

@@ -66,7 +66,8 @@ final class ScriptedTransport: ScheduledTransport {
         private let timer = LockBox<TimerHandle?>(nil)
 
         init(
-            _ line: Line, _ receiver: TransportReceiver, _ scheduler: any Scheduler, ends: @escaping @Sendable () -> Void
+            _ line: Line, _ receiver: TransportReceiver, _ scheduler: any Scheduler,
+            ends: @escaping @Sendable () -> Void
         ) {
             self.line = line
             self.receiver = receiver

@@ -1,0 +1,117 @@
+extension Client {
+    /// Runs a batch and yields each item as it ends, without keeping it.
+    ///
+    /// ```swift
+    /// for try await (index, outcome) in client.stream(Batch(hugeSequence, maxConcurrency: 64)) { … }
+    /// ```
+    /// The run begins when the loop does, and ends with it: leaving the loop early cancels what is under way. A reader that
+    /// is slow holds the batch up, because at most as many items as may run at once are kept for it. A failed item is an
+    /// outcome; the loop throws when the batch is cancelled or does not meet its failure policy.
+    public func stream<Item>(_ batch: Batch<Item>, order: StreamOrder = .completion) -> BatchStream<Item> {
+        BatchStream(client: self, batch: batch, order: order)
+    }
+
+    /// Reads pages one after the other, each when it is asked for.
+    public func stream<P: Plan>(_ pages: Pages<P>) -> PageStream<P> {
+        PageStream(client: self, pages: pages)
+    }
+}
+
+/// The items of a batch as they end. Each loop over it is a run of its own.
+public struct BatchStream<Item: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = (index: Int, outcome: Outcome<Item>)
+
+    let client: Client
+    let batch: Batch<Item>
+    let order: StreamOrder
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(self)
+    }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let run: StreamRun<Item>
+
+        fileprivate init(_ stream: BatchStream) {
+            run = StreamRun(stream)
+        }
+
+        public mutating func next() async throws -> Element? { try await run.next() }
+    }
+}
+
+/// One run that is read; it is cancelled when nobody reads it any more.
+private final class StreamRun<Item: Sendable>: Sendable {
+    private let results: StreamResults<Item>
+    private let core: RunCore
+    private let client: Client
+
+    init(_ stream: BatchStream<Item>) {
+        client = stream.client
+        let results = StreamResults<Item>(
+            start: client.engine.scheduler.now, order: stream.order,
+            concurrency: stream.batch.description.maxConcurrency)
+        self.results = results
+        var description = stream.batch.description
+        description.makeResults = { _ in results }
+        core = client.launch(Chain<Void>(node: _PlanNode(content: .batch(description)))) { result in
+            results.finish(result.map { _ in })
+        }
+    }
+
+    deinit { core.cancel() }
+
+    func next() async throws(BatonError) -> BatchStream<Item>.Element? {
+        let result: Result<BatchStream<Item>.Element?, BatonError> = await withTaskCancellationHandler {
+            do throws(BatonError) {
+                return .success(try await results.next(client.engine.scheduler))
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            core.cancel()
+        }
+        return try result.get()
+    }
+}
+
+/// The pages of a list, one after the other. Each loop over it reads from the first one.
+public struct PageStream<P: Plan>: AsyncSequence, Sendable {
+    public typealias Element = P.Output
+
+    let client: Client
+    let pages: Pages<P>
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(client: client, pages: pages)
+    }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let client: Client
+        private let pages: Pages<P>
+        private let cursor = PageCursor<Void>()
+        private var following: P?
+        private var isFirst = true
+        private var isOver = false
+
+        fileprivate init(client: Client, pages: Pages<P>) {
+            self.client = client
+            self.pages = pages
+        }
+
+        public mutating func next() async throws -> P.Output? {
+            if isOver { return nil }
+            guard let plan = isFirst ? pages.first : following, pages.maxPages > 0 else { return nil }
+            isFirst = false
+            let page = try await client.run(PageOnce(plan: plan, isNew: cursor.isNew))
+            let count = cursor.add((), size: pages.size?(page) ?? 0)
+            if count < pages.maxPages, pages.maxItems.map({ cursor.items < $0 }) ?? true {
+                following = try pages.next(page)
+            } else {
+                following = nil
+            }
+            isOver = following == nil
+            return page
+        }
+    }
+}

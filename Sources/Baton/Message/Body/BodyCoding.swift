@@ -1,0 +1,37 @@
+public import Foundation
+
+/// What encodes values on the way out and decodes them on the way in; part of a client's configuration.
+public struct BodyCoding: Sendable {
+    /// Makes the encoder of JSON bodies. The default sorts keys, so that the bytes are the same in every process,
+    /// and writes dates by the `dates` that this was made with.
+    public var jsonEncoder: @Sendable () -> JSONEncoder
+    /// Makes the decoder of JSON bodies. The default reads dates by the `dates` that this was made with.
+    public var jsonDecoder: @Sendable () -> JSONDecoder
+    /// How parameters are written that name no style of their own. The default is `ParameterStyle()`.
+    public var parameterStyle: ParameterStyle
+
+    /// - Parameters:
+    ///   - dates: how dates stand in JSON; ISO 8601 by default, read with and without a fraction.
+    ///   - parameterStyle: how parameters are written; brackets, words and ISO 8601 by default.
+    ///   - jsonEncoder: replaces the JSON encoder; `dates` then says nothing about encoding.
+    ///   - jsonDecoder: replaces the JSON decoder; `dates` then says nothing about decoding.
+    public init(
+        dates: DateCoding = .iso8601, parameterStyle: ParameterStyle = ParameterStyle(),
+        jsonEncoder: (@Sendable () -> JSONEncoder)? = nil, jsonDecoder: (@Sendable () -> JSONDecoder)? = nil
+    ) {
+        self.parameterStyle = parameterStyle
+        self.jsonEncoder =
+            jsonEncoder ?? {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                encoder.dateEncodingStrategy = dates.jsonEncodingStrategy
+                return encoder
+            }
+        self.jsonDecoder =
+            jsonDecoder ?? {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = dates.jsonDecodingStrategy
+                return decoder
+            }
+    }
+}

@@ -1,0 +1,49 @@
+/// Options for a part of a plan. The nearest to a request holds; what a request says itself is nearer still.
+extension Plan {
+    /// How long each attempt within the plan may take, from the moment it has its slot.
+    public func timeout(_ timeout: Duration) -> Chain<Output> {
+        scoped { $0.timeout = timeout }
+    }
+
+    /// Whether and when requests within the plan are sent again.
+    public func retry(_ policy: RetryPolicy) -> Chain<Output> {
+        scoped { $0.retry = policy }
+    }
+
+    /// How long the plan may take in all, from the moment it begins; then it ends with `deadlineExceeded`, and what is
+    /// under way in it is cancelled. Plans within it inherit the earlier deadline.
+    public func deadline(_ deadline: Duration) -> Chain<Output> {
+        scoped { $0.deadline = deadline }
+    }
+
+    /// How urgent requests within the plan are among those that wait for a slot.
+    public func priority(_ priority: Priority) -> Chain<Output> {
+        scoped { $0.priority = priority }
+    }
+
+    /// Names the plan, so that it can be cancelled wherever it runs, with `Client.cancel(tag:)`.
+    public func tag(_ tag: String) -> Chain<Output> {
+        scoped { $0.tag = tag }
+    }
+
+    private func scoped(_ change: (inout RequestOptions) -> Void) -> Chain<Output> {
+        var options = RequestOptions()
+        change(&options)
+        return Chain(node: _PlanNode(content: .scoped(ScopedPlan(options, chain.node))))
+    }
+}
+
+/// A part of a plan with options of its own.
+@usableFromInline
+package final class ScopedPlan: Sendable {
+    package let options: RequestOptions
+    /// One step, because steps are released without recursion.
+    private let steps: ChainSteps
+
+    init(_ options: RequestOptions, _ node: _PlanNode) {
+        self.options = options
+        steps = ChainSteps([.start(node)])
+    }
+
+    package var node: _PlanNode { _PlanNode(content: .steps(steps, count: 1)) }
+}

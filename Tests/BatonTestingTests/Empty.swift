@@ -1,2 +1,0 @@
-import Baton
-import Testing

@@ -1,0 +1,59 @@
+import Baton
+import Dispatch
+import Foundation
+
+/// The work that every contestant does for each request: build it, hand it to the transport, take the reply.
+struct Ping: Request {
+    typealias Output = EmptyResponse
+    var path: String { "/ping" }
+    var fields: HTTPFields { Ping.fields }
+    static let fields: HTTPFields = ["Accept": "application/json", "X-Client": "benchmark"]
+}
+
+/// Builds the same request without the library, as a caller of a bare transport would.
+enum Bare {
+    static let origin = try! HTTPRequest(url: "http://bench.example").origin
+
+    @inline(never)
+    static func request() -> HTTPRequest {
+        HTTPRequest(origin: origin, target: "/ping", fields: ["Accept": "application/json", "X-Client": "benchmark"])
+    }
+}
+
+/// Answers inside `send`.
+struct InlineTransport: Transport {
+    static let response = HTTPResponse(status: 200)
+
+    func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
+        receiver.complete(Self.response)
+        return FinishedTransmission.shared
+    }
+}
+
+/// Answers from a queue of its own, each reply as a block.
+final class QueueTransport: Transport {
+    private let queue = DispatchQueue(label: "bench.transport", qos: .userInitiated)
+
+    var callbackThreads: CallbackThreads { .own }
+
+    func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
+        queue.async { receiver.complete(InlineTransport.response) }
+        return FinishedTransmission.shared
+    }
+}
+
+/// Takes a reply for a contestant that is not the library.
+final class Callback: TransportEvents {
+    private let body: @Sendable (Result<HTTPResponse, BatonError>) -> Void
+
+    init(_ body: @escaping @Sendable (Result<HTTPResponse, BatonError>) -> Void) {
+        self.body = body
+    }
+
+    func receiveHead(_ head: HTTPResponseHead, token: UInt64) {}
+    func receiveChunk(_ bytes: Data, token: UInt64) -> Demand { .more }
+    func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {}
+    func receiveEnd(_ metrics: TransportMetrics?, token: UInt64) {}
+    func receiveResponse(_ response: HTTPResponse, token: UInt64) { body(.success(response)) }
+    func receiveFailure(_ error: BatonError, token: UInt64) { body(.failure(error)) }
+}
