@@ -80,8 +80,7 @@ extension BatchJob {
                 state in
                 guard state.phase != .ended, !state.isCancelled else { return nil }
                 state.cancellation = reason
-                state.again = []
-                state.later = []
+                giveUpRepeats(&state)
                 // A pull that is waited for does not come any more.
                 if state.input?.later != nil { state.isPulling = false }
                 // Whoever asks or pauses is not waited for.

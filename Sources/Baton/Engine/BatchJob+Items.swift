@@ -75,7 +75,8 @@ extension BatchJob {
             state.open -= 1
             state.progress.running -= 1
             let isRepeated = state.repeats[index, default: 0] < description.repeats
-            if let error, let kept, isRepeated || description.reconnect != nil, !error.isCancelled, !state.isStopped {
+            let isWithdrawn = state.withdrawn.contains(index)
+            if let error, let kept, isRepeated || description.reconnect != nil, !isWithdrawn, !state.isStopped {
                 keep(kept, index, error, isRepeated, &state)
             } else {
                 count(error, &state)
@@ -129,9 +130,19 @@ extension BatchJob {
             succeeded: state.progress.succeeded, failed: state.progress.failed + state.progress.cancelled,
             total: state.progress.total, isOver: false)
         guard state.verdict != .goOn else { return [] }
+        giveUpRepeats(&state)
+        return state.lanes.compactMap(\.child)
+    }
+
+    /// Items that were to be sent again have failed for good.
+    func giveUpRepeats(_ state: inout State) {
+        for (index, node) in state.again + state.later {
+            state.failed[index] = node
+            state.progress.pending -= 1
+            count(results.failure(at: index)?.error, &state)
+        }
         state.again = []
         state.later = []
-        return state.lanes.compactMap(\.child)
     }
 
     // MARK: From outside
@@ -140,9 +151,8 @@ extension BatchJob {
     func cancelItem(_ index: Int) {
         let child: (any Cancellable)? = state.withLock { state in
             guard state.phase != .ended, index >= 0 else { return nil }
-            if let lane = state.lanes.first(where: { $0.isOpen && $0.index == index }) { return lane.child }
-            if index >= state.pulled { state.skipped.insert(index) }
-            return nil
+            state.withdrawn.insert(index)
+            return state.lanes.first { $0.isOpen && $0.index == index }?.child
         }
         if let child {
             Cancellation.begin(at: child, because: BatonError(.cancelled, "the item was cancelled"), scheduler)

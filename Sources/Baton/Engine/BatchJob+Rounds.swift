@@ -44,7 +44,12 @@ extension BatchJob {
             for index in indices {
                 guard let node = state.failed.removeValue(forKey: index) else { continue }
                 state.again.append((index, node))
-                state.progress.failed -= 1
+                // An item may end as cancelled, by its own doing, without the batch being so.
+                if results.failure(at: index)?.error.isCancelled == true {
+                    state.progress.cancelled -= 1
+                } else {
+                    state.progress.failed -= 1
+                }
             }
             guard !state.again.isEmpty else { return accept(&state) }
             // Taken from the end, lowest index first.

@@ -41,8 +41,8 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
         var later: [(index: Int, node: _PlanNode)] = []
         /// How often items were sent again without being asked for.
         var repeats: [Int: Int] = [:]
-        /// Items that were cancelled one by one before they began.
-        var skipped: Set<Int> = []
+        /// Items that were cancelled one by one.
+        var withdrawn: Set<Int> = []
         var cancellation: BatonError?
         /// What the failure policy, or a failed input, has decided before the end.
         var verdict: FailurePolicy.Verdict = .goOn
@@ -272,7 +272,7 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
             case .success:
                 guard !state.isStopped else { return nil }
                 state.pulled += 1
-                return (openLane(&state, index), state.skipped.remove(index) != nil)
+                return (openLane(&state, index), state.withdrawn.contains(index))
             }
         }
         guard let opened, case .success(let node?) = read else { return }

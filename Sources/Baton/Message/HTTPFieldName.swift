@@ -43,8 +43,9 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     public static let cookie: HTTPFieldName = "Cookie"
     /// When the message was made (RFC 9110, 6.6.1).
     public static let date: HTTPFieldName = "Date"
-    /// Where a redirect or a creation leads (RFC 9110, 10.2.2).
+    /// What makes a repetition of a request known to the server (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKey: HTTPFieldName = "Idempotency-Key"
+    /// Where a redirect or a creation leads (RFC 9110, 10.2.2).
     public static let location: HTTPFieldName = "Location"
     /// Credentials for the proxy (RFC 9110, 11.7.1); a secret.
     public static let proxyAuthorization: HTTPFieldName = "Proxy-Authorization"

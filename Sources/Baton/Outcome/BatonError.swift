@@ -15,6 +15,8 @@ public struct BatonError: Error, Sendable {
         var completed: [any Sendable] = []
         var undoFailures: [BatonError] = []
         var underlying: (any Error)?
+        var retryAfter: Duration?
+        var retryNote: String?
     }
 
     /// One reference, so that results that hold an error stay small.
@@ -80,6 +82,7 @@ extension BatonError: CustomStringConvertible, CustomDebugStringConvertible {
         if let response { context.append("status \(response.status)") }
         if !path.isEmpty { context.append("at \(path)") }
         if attempts > 1 { context.append("after \(attempts) attempts") }
+        if let retryNote { context.append(retryNote) }
         if !context.isEmpty { text += " (\(context.joined(separator: ", ")))" }
         return text.replacing(where: \.isNewline, with: " ")
     }

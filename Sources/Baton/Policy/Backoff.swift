@@ -41,10 +41,15 @@ public struct Backoff: Sendable, Hashable {
         let computed = seconds.isFinite ? max(0, seconds) : cap.inSeconds
         let share = Double(random >> 11) / Double(1 << 53)
         switch jitter {
-        case .none: return .nanoseconds(Int64(computed * 1e9))
-        case .full: return .nanoseconds(Int64(computed * share * 1e9))
-        case .equal: return .nanoseconds(Int64(computed * (0.5 + share / 2) * 1e9))
+        case .none: return nanoseconds(computed)
+        case .full: return nanoseconds(computed * share)
+        case .equal: return nanoseconds(computed * (0.5 + share / 2))
         }
+    }
+
+    /// Held at about 292 years, so that no cap is too large to be said.
+    private func nanoseconds(_ seconds: Double) -> Duration {
+        .nanoseconds(Int64(exactly: (seconds * 1e9).rounded(.down)) ?? .max)
     }
 
     /// What is wrong with the values; nil when nothing is.

@@ -3,6 +3,7 @@
 /// ```swift
 /// Client(baseURL: "…", retry: .none)
 /// Client(baseURL: "…", retry: RetryPolicy(attempts: 5, backoff: .constant(.seconds(1))))
+/// RetryPolicy(retryable: { $0.error.response?.status == 418 ? .retry(after: .seconds(2)) : nil })
 /// ```
 /// Only what is likely to help is tried: failures of the network and a few statuses, for methods that are
 /// idempotent (RFC 9110, 9.2.2), with bodies that can be sent again. A cancelled request is never sent again.
@@ -25,16 +26,32 @@ public struct RetryPolicy: Sendable {
     public var statuses: Set<Int>
     /// The longest `Retry-After` that is waited for, default 60 s; a longer one fails the request at once.
     public var longestRetryAfter: Duration
+    /// No attempt begins later than this after the first one was begun; a wait that would is not begun, and the
+    /// request fails at once. Default: no limit.
+    public var maxElapsed: Duration?
+    /// Decides what is worth another attempt; nil leaves a failure to ``retryableAsync`` and then to the default rule.
+    ///
+    /// It has no say over the number of attempts, over requests that are not idempotent, over bodies that can be
+    /// read once, and over cancelled requests: for those it is not called.
+    public var retryable: (@Sendable (RetryDecisionContext) -> RetryDecision?)?
+    /// The same for decisions that take a while. It is asked where ``retryable`` leaves a failure open; no slot is
+    /// held meanwhile.
+    public var retryableAsync: (@Sendable (RetryDecisionContext) async -> RetryDecision?)?
 
     public init(
         attempts: Int = 3, backoff: Backoff = .exponential(), methods: Methods = .idempotent,
-        statuses: Set<Int> = [408, 429, 500, 502, 503, 504], longestRetryAfter: Duration = .seconds(60)
+        statuses: Set<Int> = [408, 429, 500, 502, 503, 504], longestRetryAfter: Duration = .seconds(60),
+        maxElapsed: Duration? = nil, retryable: (@Sendable (RetryDecisionContext) -> RetryDecision?)? = nil,
+        retryableAsync: (@Sendable (RetryDecisionContext) async -> RetryDecision?)? = nil
     ) {
         self.attempts = attempts
         self.backoff = backoff
         self.methods = methods
         self.statuses = statuses
         self.longestRetryAfter = longestRetryAfter
+        self.maxElapsed = maxElapsed
+        self.retryable = retryable
+        self.retryableAsync = retryableAsync
     }
 
     /// One attempt, no retries.
@@ -42,8 +59,12 @@ public struct RetryPolicy: Sendable {
 
     /// What is wrong with the values; nil when nothing is.
     package var fault: String? {
-        attempts < 1
-            ? "a retry policy's attempts are \(attempts): the first one counts, so they start at 1" : backoff.fault
+        if attempts < 1 {
+            return "a retry policy's attempts are \(attempts): the first one counts, so they start at 1"
+        }
+        if longestRetryAfter < .zero { return "a retry policy's longest Retry-After is negative" }
+        if let maxElapsed, maxElapsed < .zero { return "a retry policy's elapsed limit is negative" }
+        return backoff.fault
     }
 
     /// Whether `error`, after `attempt` attempts, is worth another one as far as the policy goes; the wait follows.
@@ -55,7 +76,7 @@ public struct RetryPolicy: Sendable {
         return backoff.wait(after: attempt, random: random())
     }
 
-    private func isRetryable(_ error: BatonError) -> Bool {
+    func isRetryable(_ error: BatonError) -> Bool {
         if error.code.isTransient { return true }
         guard error.code == .unacceptableStatus, let status = error.response?.status else { return false }
         return statuses.contains(status)

@@ -14,6 +14,8 @@ final class WorkerPool: Sendable {
         var idleQueues: [DispatchQueue] = []
         var created = 0
         var taken: UInt64 = 0
+        /// Workers that were hired and have not come yet: on a machine that is short of time, more would not help.
+        var coming = 0
         var isWatching = false
 
         var waiting: Int { queue.count - head }
@@ -60,6 +62,7 @@ final class WorkerPool: Sendable {
 
     private func hire(_ state: inout State) -> DispatchQueue {
         state.active += 1
+        state.coming += 1
         if let queue = state.idleQueues.popLast() { return queue }
         state.created += 1
         return DispatchQueue(label: "baton.worker.\(state.created)", qos: .userInitiated)
@@ -73,6 +76,7 @@ final class WorkerPool: Sendable {
     private func work(on queue: DispatchQueue) {
         let loop = ThreadLoop.current
         loop.isWorker = true
+        state.withLock { $0.coming -= 1 }
         while let work = take(returning: queue) {
             loop.next = work
             loop.drain(pool: self)
@@ -113,7 +117,7 @@ final class WorkerPool: Sendable {
                     state.isWatching = false
                     return ([], nil)
                 }
-                guard state.taken == seen else { return ([], state.taken) }
+                guard state.taken == seen, state.coming == 0 else { return ([], state.taken) }
                 let wanted = min(state.waiting, max(1, state.active / 2), maximum - state.active)
                 return ((0..<max(0, wanted)).map { _ in hire(&state) }, state.taken)
             }

@@ -39,7 +39,9 @@ struct BatchTests {
     @Test("Y03: the late reply to an attempt that timed out changes nothing, and its slot comes back once")
     func lateReply() async throws {
         let transport = ScriptedTransport { request, n in
-            n == 1 ? .reply(.item(99), after: .milliseconds(5_700), isDeaf: true) : .reply(.item(for: request), after: .milliseconds(300))
+            n == 1
+                ? .reply(.item(99), after: .milliseconds(5_700), isDeaf: true)
+                : .reply(.item(for: request), after: .milliseconds(300))
         }
         try await withVirtualTime(
             transport: transport,

@@ -44,7 +44,9 @@ struct ChainTests {
         #expect(try await failure { try await first.value }.isCancelled)
     }
 
-    @Test("N51: observers and interceptors see the requests of a chain as they see single ones; a failure comes once, on its queue")
+    @Test(
+        "N51: observers and interceptors see the requests of a chain as they see single ones; a failure comes once, on its queue"
+    )
     func sameWay() async throws {
         let observer = RecordingObserver()
         let (call, attempt) = (CountingInterceptor(.call), CountingInterceptor(.attempt))
@@ -152,7 +154,9 @@ struct ChainTests {
         }
     }
 
-    @Test("A cancel before an async closure began keeps it from beginning, or cancels its task", arguments: UInt64(0)..<20)
+    @Test(
+        "A cancel before an async closure began keeps it from beginning, or cancels its task", arguments: UInt64(0)..<20
+    )
     func cancelBeforeAsync(seed: UInt64) async throws {
         let transport = ScriptedTransport()
         try await withVirtualTime(transport: transport, seed: seed) { client, clock in

@@ -46,7 +46,8 @@ struct InvariantTests {
         for seed in 0..<UInt64(Scale.count(1_000, everyday: 100)) {
             let transport = ScriptedTransport { request, n in
                 n == 1 && (request.number ?? 0) % 3 == 0
-                    ? .reply(.status(503), after: .milliseconds(1)) : .reply(.item(for: request), after: .milliseconds(1))
+                    ? .reply(.status(503), after: .milliseconds(1))
+                    : .reply(.item(for: request), after: .milliseconds(1))
             }
             let run = SeededRun(seed: seed, transport) { $0.retry = RetryPolicy(backoff: .constant(.milliseconds(1))) }
             let told = Record<Int>()
@@ -108,13 +109,18 @@ struct InvariantTests {
         let third = try await failure {
             try await some.run(Chain.value(1).then { _ in Batch([GetItem(n: 1)], maxConcurrency: limit) })
         }
-        #expect([first.code, second.code, third.code] == [.invalidConfiguration, .invalidConfiguration, .invalidConfiguration])
+        #expect(
+            [first.code, second.code, third.code] == [
+                .invalidConfiguration, .invalidConfiguration, .invalidConfiguration,
+            ])
         #expect(third.path == "chain[1]")
         #expect(second.message.contains("\(limit)"))
         #expect(transport.sent.isEmpty)
     }
 
-    @Test("Invariant 4: results stand at the index of their input, and the counts sum to the total", arguments: UInt64(0)..<20)
+    @Test(
+        "Invariant 4: results stand at the index of their input, and the counts sum to the total",
+        arguments: UInt64(0)..<20)
     func order(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let delays = (0..<40).map { _ in Int(generator.next() % 50) }

@@ -15,7 +15,8 @@ struct ReconnectTests {
         }
     }
 
-    @Test("It is asked when all items have landed, with the round and its failures, and only what it names is sent again")
+    @Test(
+        "It is asked when all items have landed, with the round and its failures, and only what it names is sent again")
     func rounds() async throws {
         let transport = Self.transport()
         let asked = Record<(number: Int, failures: [Int], attempts: [Int], sent: Int)>()
@@ -23,7 +24,10 @@ struct ReconnectTests {
             let report = try await client.run(
                 Batch((0..<10).map(GetItem.init), maxConcurrency: 4).reconnect { round in
                     asked.add(
-                        (round.number, round.failures.map(\.index), round.failures.map(\.attempts), transport.sent.count))
+                        (
+                            round.number, round.failures.map(\.index), round.failures.map(\.attempts),
+                            transport.sent.count
+                        ))
                     return round.number < 3 ? .retry([9, 3, 3, 4, 77, 6], after: .seconds(10)) : .accept
                 })
             #expect(report.failures.map(\.index) == [0, 6])
@@ -56,7 +60,9 @@ struct ReconnectTests {
         "What names nothing that failed accepts the failures",
         arguments: [.accept, .retry([]), .retry([1, 2]), .retry([-1, 1_000])] as [Reconnection])
     func accepts(answer: Reconnection) async throws {
-        let transport = ScriptedTransport { request, _ in .reply(request.number == 0 ? .status(404) : .item(for: request)) }
+        let transport = ScriptedTransport { request, _ in
+            .reply(request.number == 0 ? .status(404) : .item(for: request))
+        }
         try await withVirtualTime(transport: transport) { client, _ in
             let report = try await client.run(Batch((0..<3).map(GetItem.init)).reconnect { _ in answer })
             #expect(report.failures.map(\.index) == [0])
@@ -81,7 +87,8 @@ struct ReconnectTests {
     @Test("onEach is told an item once, when its outcome is final", arguments: UInt64(0)..<20)
     func onEach(seed: UInt64) async throws {
         let told = Record<(index: Int, isSuccess: Bool)>()
-        try await withVirtualTime(transport: Self.transport(), seed: seed, configure: { $0.retry = .none }) { client, _ in
+        try await withVirtualTime(transport: Self.transport(), seed: seed, configure: { $0.retry = .none }) {
+            client, _ in
             let plan = Batch((0..<10).map(GetItem.init), maxConcurrency: 3)
                 .reconnect { round in round.number == 1 ? .retry([3, 6, 9]) : .accept }
                 .onEach { index, outcome in told.add((index, outcome.isSuccess)) }
@@ -97,10 +104,13 @@ struct ReconnectTests {
         case asking, askingLater, pausing, secondRound
     }
 
-    @Test("A cancel while it is asked, while it pauses or in a later round ends the batch at once", arguments: Moment.allCases)
+    @Test(
+        "A cancel while it is asked, while it pauses or in a later round ends the batch at once",
+        arguments: Moment.allCases)
     func cancel(moment: Moment) async throws {
         let transport = ScriptedTransport { request, n in
-            request.number == 0 ? .reply(.status(503), after: n == 1 ? .zero : .seconds(5)) : .reply(.item(for: request))
+            request.number == 0
+                ? .reply(.status(503), after: n == 1 ? .zero : .seconds(5)) : .reply(.item(for: request))
         }
         let told = Record<Int>()
         let box = LockBox<Run<Report<Item>>?>(nil)

@@ -15,9 +15,11 @@ struct ReleaseTests {
         Chain.value(ending == .empty ? [] : [1, 2, 3])
             .then { numbers in
                 withExtendedLifetime(owner) {
-                    Batch(Made(numbers.count) { n in
-                        withExtendedLifetime(owner) { GetItem(n: n) }
-                    })
+                    Batch(
+                        Made(numbers.count) { n in
+                            withExtendedLifetime(owner) { GetItem(n: n) }
+                        }
+                    )
                     .onEach { _, _ in withExtendedLifetime(owner) {} }
                     .reconnect { _ in withExtendedLifetime(owner) { .accept } }
                 }
@@ -31,7 +33,8 @@ struct ReleaseTests {
             .map { count in withExtendedLifetime(owner) { count } }
     }
 
-    @Test("Invariant 12: nothing that a run's closures captured outlives it, on virtual time", arguments: Ending.allCases)
+    @Test(
+        "Invariant 12: nothing that a run's closures captured outlives it, on virtual time", arguments: Ending.allCases)
     func onVirtualTime(ending: Ending) async throws {
         let gate = Gate()
         let transport = ScriptedTransport { request, _ in .reply(.item(for: request), after: .seconds(1)) }
@@ -53,7 +56,9 @@ struct ReleaseTests {
         }
     }
 
-    @Test("N54: nothing that a run's closures captured outlives it, on threads; nor does the client", arguments: Ending.allCases)
+    @Test(
+        "N54: nothing that a run's closures captured outlives it, on threads; nor does the client",
+        arguments: Ending.allCases)
     func onThreads(ending: Ending) async {
         let (owner, observer, transportGone, completed) = (Gate(), Gate(), Gate(), Gate())
         struct Watcher: EventObserver {
@@ -63,13 +68,15 @@ struct ReleaseTests {
         func begin() {
             let canary = Canary(transportGone)
             let client = Client(
-                baseURL: "http://h", transport: InlineTransport { request in withExtendedLifetime(canary) { .item(for: request) } },
+                baseURL: "http://h",
+                transport: InlineTransport { request in withExtendedLifetime(canary) { .item(for: request) } },
                 observers: [Watcher(canary: Canary(observer))])
-            let held = Client(configuration: {
-                var configuration = client.configuration
-                if ending == .cancel { configuration.transport = SilentTransport() }
-                return configuration
-            }())
+            let held = Client(
+                configuration: {
+                    var configuration = client.configuration
+                    if ending == .cancel { configuration.transport = SilentTransport() }
+                    return configuration
+                }())
             let captured = Canary(owner)
             let run = held.start(Self.plan(captured, ending), on: .global()) { _ in
                 withExtendedLifetime(captured) { completed.open() }

@@ -182,7 +182,8 @@ struct LongPlanTests {
             configuration.transport = InlineTransport()
             configuration.interceptors = [ClosureAdapter { _, _ in throw Refusal() }]
             let client = Client(configuration: configuration, scheduler: scheduler)
-            client.start(Batch((0..<5_000).map(GetItem.init)), on: .global()) { value in result.withLock { $0 = value } }
+            client.start(Batch((0..<5_000).map(GetItem.init)), on: .global()) { value in result.withLock { $0 = value }
+            }
             scheduler.drain()
         }
         #expect(try result.withLock { $0 }?.get().counts.failed == 5_000)
