@@ -4,11 +4,22 @@ internal import Foundation
 extension CallJob: TransportEvents {
     /// Gets a slot for the request, at once or when there is one.
     func enqueue(_ request: HTTPRequest, _ token: UInt64) {
+        if engine.breakers != nil, !passesBreaker(request, token) { return }
+        var isHedged = false
         let admission: RequestQueue.Admission? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
+            if let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, request, hedging) {
+                isHedged = true
+                return nil
+            }
             if state.hostOrigin !== request.origin {
                 state.hostOrigin = request.origin
                 state.host = nil
+                state.policies = nil
+            }
+            if engine.watchesHosts {
+                let policies = hostPolicies(&state, request.origin)
+                policies.begin(at: scheduler.now, isFirst: state.attempt <= 1 && !state.isCopy)
             }
             state.current = request
             state.phase = .waiting
@@ -19,7 +30,7 @@ extension CallJob: TransportEvents {
                 priority: state.options.priority ?? .normal, isRetry: state.attempt > 1)
         }
         switch admission {
-        case nil: break
+        case nil: if isHedged { sendCopy(token) }
         case .granted:
             if let host = state.withLock({ $0.host }) { granted(token, host: host.index) }
         case .rejected:
@@ -43,6 +54,10 @@ extension CallJob: TransportEvents {
             guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }
             state.phase = .inFlight
             state.ticket = nil
+            if let policies = state.policies {
+                policies.depart()
+                state.departed = now
+            }
             let timeout = state.options.timeout ?? settings.timeout
             state.deadline = now.advanced(by: timeout)
             armTimer(&state)
@@ -90,6 +105,7 @@ extension CallJob: TransportEvents {
         let error = BatonError(.timedOut, "no complete response within \(timeout)")
             .with(phase: old.head == nil ? .send : .receive)
         if let event = attemptEvent(old, at: now) { run.events?.append(.attemptEnded(event, .failure(error))) }
+        exchangeEnded(old, .failure(error))
         conclude(.failure(error), token)
     }
 
@@ -107,6 +123,8 @@ extension CallJob: TransportEvents {
         state.head = nil
         state.body = Data()
         state.phase = .preparing
+        state.departed = nil
+        state.breaker = nil
     }
 
     func forfeit(_ token: UInt64) {
@@ -198,6 +216,7 @@ extension CallJob: TransportEvents {
         if let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(error)))
         }
+        exchangeEnded(old, .failure(error))
         conclude(.failure(error), token)
     }
 
@@ -223,21 +242,38 @@ extension CallJob: TransportEvents {
         giveBack(orphan.host)
     }
 
+    /// What there is to do about a reply that has landed.
+    private struct Landing {
+        var reply: Result<HTTPResponse, BatonError>
+        var host: HostID?
+        var event: AttemptEvent?
+        var token: UInt64
+        /// The state as it was, where somebody wants to know how exchanges end.
+        var watched: State?
+    }
+
     /// Looks at the reply, after the slot has gone back.
     func settle(_ token: UInt64) {
-        let landed: (Result<HTTPResponse, BatonError>, HostID?, AttemptEvent?, token: UInt64)? = state.withLock {
-            state in
+        let landed: Landing? = state.withLock { state in
             guard state.phase == .landed, state.token == token, let reply = state.reply else { return nil }
             state.reply = nil
             state.token &+= 1
             state.phase = .preparing
-            return (reply, state.host, run.events == nil ? nil : attemptEvent(state, at: scheduler.now), state.token)
+            let isWatched = state.departed != nil || state.breaker != nil
+            let landing = Landing(
+                reply: reply, host: state.host,
+                event: run.events == nil ? nil : attemptEvent(state, at: scheduler.now), token: state.token,
+                watched: isWatched ? state : nil)
+            if isWatched { (state.departed, state.breaker) = (nil, nil) }
+            return landing
         }
-        guard case (let reply, let host, let event, let token)? = landed else { return }
-        if let host { giveBack(host.index) }
-        let result = validated(reply)
-        if let event { run.events?.append(.attemptEnded(event, result)) }
-        conclude(result, token)
+        guard let landed else { return }
+        let result = validated(landed.reply)
+        // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
+        if let old = landed.watched { exchangeEnded(old, result) }
+        if let host = landed.host { giveBack(host.index) }
+        if let event = landed.event { run.events?.append(.attemptEnded(event, result)) }
+        conclude(result, landed.token)
     }
 
     /// Judges the response: the innermost layer, so that interceptors and retries see what it refuses.

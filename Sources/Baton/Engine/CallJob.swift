@@ -7,7 +7,7 @@ internal import Foundation
 /// comes late finds nothing to change. A lane of a batch and a chain use one call again and again.
 final class CallJob: Cancellable, RunPart {
     enum Phase {
-        case idle, preparing, intercepting, waiting, inFlight, landed, backingOff
+        case idle, preparing, coalescing, intercepting, hedging, waiting, inFlight, landed, backingOff
     }
 
     /// How much of the way is this call's own: interceptors hand on to a call with fewer layers.
@@ -39,6 +39,19 @@ final class CallJob: Cancellable, RunPart {
         /// The original's options over those of the plans around it.
         var options = RequestOptions()
         var scope: PlanScope?
+        /// What the host has shown; looked up with the first request to it.
+        var policies: HostPolicies?
+        var breaker: Breakers.Ticket?
+        var hedge: Hedge?
+        /// Whether it is one of several copies.
+        var isCopy = false
+        var key: CoalescingKey?
+        /// When the call, its present attempt and its present exchange began; nil where nobody asks.
+        var began: Instant?
+        var attemptBegan: Instant?
+        var departed: Instant?
+        /// The attempts that failed, and the one that succeeded after them.
+        var records: [AttemptRecord] = []
         var transmission: (any Transmission)?
         var head: HTTPResponseHead?
         var body = Data()
@@ -104,9 +117,12 @@ final class CallJob: Cancellable, RunPart {
             state.attempt = attempt
             state.scope = scope
             state.options = scope == nil ? original.options : original.options.over(scope?.options)
+            state.began = nil
+            if !state.records.isEmpty { state.records = [] }
             return (state.token, state.cancellation)
         }
         if let cancellation { return finish(.failure(cancellation), token) }
+        if layers == .all, coalesces(original, token) { return }
         if layers == .all, !settings.callInterceptors.isEmpty {
             intercept(original.request, with: settings.callInterceptors, below: .attempts, token)
         } else {
@@ -118,7 +134,14 @@ final class CallJob: Cancellable, RunPart {
     func beginAttempt(_ token: UInt64) {
         let begun: (HTTPRequest, AttemptContext, layers: Layers)? = state.withLock { state in
             guard let original = state.original, state.phase == .preparing, state.token == token else { return nil }
-            if state.layers != .exchange { state.attempt += 1 }
+            if state.layers != .exchange {
+                state.attempt += 1
+                if settings.keepsRecords || state.attempt > 1 {
+                    let now = scheduler.now
+                    state.attemptBegan = now
+                    if state.began == nil { state.began = now }
+                }
+            }
             let context = AttemptContext(
                 run: run.id, call: state.number, attempt: state.attempt, scheduler: scheduler)
             return (original.request, context, state.layers)
@@ -162,6 +185,7 @@ final class CallJob: Cancellable, RunPart {
     static let retry: UInt8 = 13
     static let forfeit: UInt8 = 14
     static let refused: UInt8 = 15
+    static let hedge: UInt8 = 16
 
     func run(_ signal: Signal) {
         switch signal.kind {
@@ -171,34 +195,14 @@ final class CallJob: Cancellable, RunPart {
         case Self.retry: retryNow(signal.token)
         case Self.forfeit: forfeit(signal.token)
         case Self.refused: refused(signal.token)
+        case Self.hedge: hedgeFired(signal.token)
         default: break
         }
     }
 
     // MARK: Between attempts
 
-    /// The attempt is over: the call is too, unless the policy wants another one.
-    func conclude(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
-        guard case .failure(let error) = result else { return finish(result, token) }
-        let facts: (CallDescription, RetryPolicy, attempt: Int, deadline: Instant?)? = state.withLock { state in
-            guard state.layers != .exchange, !state.isCancelled, let original = state.original else { return nil }
-            return (original, state.options.retry ?? settings.retry, state.attempt, state.scope?.deadline)
-        }
-        guard case (let original, let policy, let attempt, let deadline)? = facts else { return finish(result, token) }
-        guard
-            let wait = policy.wait(
-                after: error, attempt: attempt, request: original.request, random: scheduler.random)
-        else { return finish(result, token) }
-        if let deadline, scheduler.now.advanced(by: wait) >= deadline {
-            let late = BatonError(
-                .deadlineExceeded, "the wait of \(wait) before the next attempt does not fit before the deadline",
-                underlying: error, response: error.response)
-            return finish(.failure(late), token)
-        }
-        backOff(for: wait, because: error, token)
-    }
-
-    private func backOff(for wait: Duration, because error: BatonError, _ token: UInt64) {
+    func backOff(for wait: Duration, because error: BatonError, _ token: UInt64) {
         let now = scheduler.now
         // Told before the timer is set, so that the next attempt is not told first.
         if let event = attemptEvent(at: now) {
@@ -231,7 +235,8 @@ final class CallJob: Cancellable, RunPart {
         let ending: Ending? = state.withLock { state in
             guard state.phase != .idle, state.token == token, let owner = state.owner else { return nil }
             let ending = Ending(
-                owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task)
+                owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task,
+                records: state.records)
             state.phase = .idle
             state.token &+= 1
             state.owner = nil
@@ -239,6 +244,10 @@ final class CallJob: Cancellable, RunPart {
             state.current = nil
             state.scope = nil
             state.ticket = nil
+            state.hedge = nil
+            state.key = nil
+            state.departed = nil
+            state.breaker = nil
             state.transmission = nil
             state.reply = nil
             state.backoff = nil
@@ -249,7 +258,7 @@ final class CallJob: Cancellable, RunPart {
         }
         guard let ending else { return }
         let explained = result.mapError { error in
-            error.with(
+            error.with(records: ending.records).with(
                 path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
                 request: ending.original?.request.summary)
         }
@@ -263,6 +272,7 @@ final class CallJob: Cancellable, RunPart {
         var attempts: Int
         var original: CallDescription?
         var task: Task<Void, Never>?
+        var records: [AttemptRecord]
     }
 
     /// The call will not be used again: its timer goes.
@@ -305,10 +315,13 @@ final class CallJob: Cancellable, RunPart {
         case .inFlight: old.transmission?.cancel()
         case .backingOff: old.backoff.map(scheduler.cancel)
         case .intercepting: old.task?.cancel()
+        case .hedging: if let timer = old.hedge?.timer { scheduler.cancel(timer) }
+        case .coalescing: if let key = old.key { engine.coalescer.leave(key, self) }
         // A reply that has landed is not looked at any more, so its slot is given back here.
         case .landed: if let host = old.host { giveBack(host.index) }
-        case .idle, .preparing: break
+        case .idle, .preparing: old.task?.cancel()
         }
+        exchangeEnded(old, .failure(BatonError(.cancelled)))
         if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(reason)))
         }

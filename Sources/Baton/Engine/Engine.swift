@@ -7,14 +7,49 @@ package final class Engine: Sendable {
     private let attached = LockBox<(any EngineProbe)?>(nil)
 
     let tags = TagRegistry()
+    let coalescer = Coalescer()
+    /// The circuit breakers; nil where there are none.
+    let breakers: Breakers?
+    private let resilience: ResilienceConfiguration
+    /// Whether anything about hosts is to be remembered.
+    let watchesHosts: Bool
+    private let hosts = LockBox<[HostKey: HostPolicies]>([:])
 
     package init(
-        transport: any Transport, scheduler: any Scheduler, limit: Int, hostLimit: Int? = nil, maxWaiting: Int? = nil
+        transport: any Transport, scheduler: any Scheduler, configuration: Client.Configuration = Client.Configuration()
     ) {
         self.transport = transport
         self.scheduler = scheduler
-        queue = RequestQueue(limit: limit, hostLimit: hostLimit, maxWaiting: maxWaiting, scheduler: scheduler)
+        breakers = configuration.breaker.map { Breakers($0) }
+        resilience = ResilienceConfiguration(
+            budget: configuration.retryBudget, pacing: configuration.pacing,
+            adaptive: configuration.adaptiveConcurrency,
+            hostLimit: configuration.maxConcurrencyPerHost)
+        watchesHosts = resilience.budget != nil || resilience.pacing != nil || resilience.adaptive != nil
+        queue = RequestQueue(
+            limit: max(1, configuration.maxConcurrency),
+            hostLimit: configuration.maxConcurrencyPerHost.map { max(1, $0) },
+            maxWaiting: configuration.maxWaiting.map { max(0, $0) }, scheduler: scheduler)
         (transport as? any ScheduledTransport)?.attach(to: scheduler)
+    }
+
+    deinit {
+        for host in hosts.withLock({ $0.values }) { host.stop() }
+    }
+
+    /// What one host has shown so far. Hosts that have been idle are forgotten once there are many.
+    func policies(for origin: HTTPOrigin) -> HostPolicies {
+        let key = HostKey(origin)
+        return hosts.withLock { hosts in
+            if let known = hosts[key] { return known }
+            if hosts.count >= 4_096 {
+                let now = scheduler.now
+                hosts = hosts.filter { !$0.value.isIdle(at: now) }
+            }
+            let policies = HostPolicies(origin, resilience, self)
+            hosts[key] = policies
+            return policies
+        }
     }
 
     /// What checks the runs that begin from now on; those that are under way keep theirs.
@@ -39,6 +74,10 @@ final class Settings: Sendable {
     let context: _PlanContext
     let timeout: Duration
     let retry: RetryPolicy
+    let hedging: Hedging?
+    let coalescing: Coalescing?
+    /// Whether calls note when they began: for the record of their attempts, and for elapsed limits.
+    let keepsRecords: Bool
     let observers: [any EventObserver]
     let callInterceptors: [any Interceptor]
     /// Those that stand around each attempt; all of them adapters, or run as tasks.
@@ -51,6 +90,9 @@ final class Settings: Sendable {
     init(_ configuration: Client.Configuration, fault ownFault: String? = nil) {
         timeout = configuration.timeout
         retry = configuration.retry
+        hedging = configuration.hedging
+        coalescing = configuration.coalescing
+        keepsRecords = configuration.retry.attempts > 1
         observers = configuration.observers
         callInterceptors = configuration.interceptors.filter { $0.placement == .call }
         attemptInterceptors = configuration.interceptors.filter { $0.placement == .attempt }
@@ -81,7 +123,10 @@ final class Settings: Sendable {
         } else if configuration.timeout <= .zero {
             text = "the timeout is \(configuration.timeout): it must be longer than nothing"
         } else {
-            text = configuration.retry.fault
+            text =
+                configuration.retry.fault ?? configuration.retryBudget?.fault ?? configuration.pacing?.fault
+                ?? configuration.breaker?.fault ?? configuration.adaptiveConcurrency?.fault
+                ?? configuration.hedging?.fault
         }
         return text.map { BatonError(.invalidConfiguration, $0) }
     }

@@ -8,6 +8,7 @@ package final class RunCore: PlanOwner, Job {
         var isCancelled = false
         var shared: [ObjectIdentifier: SharedJob] = [:]
         var isPaused = false
+        var isShared = false
         var scope = WeakScope()
         /// The outermost batch that is under way.
         var batch = WeakBatch()
@@ -52,10 +53,11 @@ package final class RunCore: PlanOwner, Job {
     /// Begins, on another thread than the caller's.
     ///
     /// - Parameter isCancelled: whether the run was cancelled before it began; then it only ends.
-    func start(_ node: _PlanNode, isCancelled: Bool = false) {
+    func start(_ node: _PlanNode, isCancelled: Bool = false, isShared: Bool = false) {
         let root = ChainJob(run: self, owner: self, lane: 0, isNested: false, node: node)
         let isCancelled = state.withLock { state in
             state.root = root
+            state.isShared = isShared
             return isCancelled || state.isCancelled
         }
         probe?.note(.runBegan(id, root: root))
@@ -92,6 +94,9 @@ package final class RunCore: PlanOwner, Job {
             return job
         }
     }
+
+    /// Whether it carries a request for several others; those are not coalesced again.
+    var isShared: Bool { state.withLock { $0.isShared } }
 
     // MARK: Pausing, and the batch that is under way
 

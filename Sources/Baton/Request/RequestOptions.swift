@@ -15,6 +15,9 @@ public struct RequestOptions: Sendable {
         var deadline: Duration?
         var priority: Priority?
         var tag: String?
+        var idempotency: Idempotency?
+        var hedging: Hedging?
+        var coalescing: Coalescing?
     }
 
     private var box: Box?
@@ -56,6 +59,24 @@ public struct RequestOptions: Sendable {
         set { change { $0.tag = newValue } }
     }
 
+    /// What says that the request may reach the server twice; nil: its method. Belongs to requests, not to plans.
+    public var idempotency: Idempotency? {
+        get { box?.values.idempotency }
+        set { change { $0.idempotency = newValue } }
+    }
+
+    /// Whether a second copy is sent when the first takes long; nil: as around it. Client's default: no.
+    public var hedging: Hedging? {
+        get { box?.values.hedging }
+        set { change { $0.hedging = newValue } }
+    }
+
+    /// Whether identical safe requests under way at the same time are sent once; nil: as around it. Client's default: no.
+    public var coalescing: Coalescing? {
+        get { box?.values.coalescing }
+        set { change { $0.coalescing = newValue } }
+    }
+
     private mutating func change(_ body: (inout Values) -> Void) {
         var values = box?.values ?? Values()
         body(&values)
@@ -70,6 +91,8 @@ public struct RequestOptions: Sendable {
             values.timeout = values.timeout ?? outer.timeout
             values.retry = values.retry ?? outer.retry
             values.priority = values.priority ?? outer.priority
+            values.hedging = values.hedging ?? outer.hedging
+            values.coalescing = values.coalescing ?? outer.coalescing
         }
         return options
     }

@@ -1,6 +1,6 @@
 package import Baton
 internal import Dispatch
-package import Foundation
+internal import Foundation
 
 /// Bodies, whatever carries them.
 extension ContractCheck {
