@@ -77,6 +77,9 @@ package final class RunCore: PlanOwner, Job {
         if !jobs.isEmpty { Cancellation.begin(at: jobs, engine.scheduler) }
     }
 
+    /// Whether it was cancelled, however far that has come.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
     /// The one job of this run for a shared part.
     func shared(_ part: SharedPlan) -> SharedJob {
         state.withLock { state in

@@ -5,7 +5,9 @@ import Testing
 @Suite("At the edges")
 struct EdgeTests {
     private struct Unencodable: Encodable, Sendable {
-        func encode(to encoder: any Encoder) throws { throw EncodingError.invalidValue(1, .init(codingPath: [], debugDescription: "no")) }
+        func encode(to encoder: any Encoder) throws {
+            throw EncodingError.invalidValue(1, .init(codingPath: [], debugDescription: "no"))
+        }
     }
 
     /// Runs a request that must be refused, and checks that nothing was sent and no slot was lost.
@@ -103,7 +105,8 @@ struct EdgeTests {
     @Test("A path without a base URL may be a whole URL")
     func wholeURL() async throws {
         let client = Client(transport: InlineTransport { .status(200, $0.urlString) })
-        #expect(try await client.run(Call("https://other.example/a?b=1", as: String.self)) == "https://other.example/a?b=1")
+        #expect(
+            try await client.run(Call("https://other.example/a?b=1", as: String.self)) == "https://other.example/a?b=1")
     }
 
     @Test("What is wrong with a configuration is told by each run, and by a completion", arguments: [true, false])

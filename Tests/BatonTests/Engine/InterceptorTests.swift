@@ -25,7 +25,9 @@ struct InterceptorTests {
         #expect(transport.sent.count == attempts)
     }
 
-    @Test("Y11: one that does not even heed the refusal is stopped at the second", arguments: [InterceptorPlacement.call, .attempt])
+    @Test(
+        "Y11: one that does not even heed the refusal is stopped at the second",
+        arguments: [InterceptorPlacement.call, .attempt])
     func deaf(placement: InterceptorPlacement) async throws {
         let (rounds, left) = (Record<Bool>(), Gate())
         let again = ClosureInterceptor(placement: placement) { request, _, next in

@@ -31,7 +31,9 @@ struct RetryTests {
         arguments: [0, 1, 3], [500, 502, 503])
     func attempts(retries: Int, status: Int) async throws {
         let transport = ScriptedTransport { _, n in
-            .reply(HTTPResponse(status: status, fields: status == 503 ? ["Retry-After": "0"] : [:], body: .init("\(n)".utf8)))
+            .reply(
+                HTTPResponse(
+                    status: status, fields: status == 503 ? ["Retry-After": "0"] : [:], body: .init("\(n)".utf8)))
         }
         let observer = RecordingObserver()
         try await withVirtualTime(
@@ -235,8 +237,11 @@ struct RetryTests {
             }
         }
         let client = Client(baseURL: "http://h", transport: Pieces())
-        let report = try await client.run(Batch((0..<3).map { _ in Call("/x", as: HTTPResponse.self) }, maxConcurrency: 1))
-        #expect(report.successes.map { String(decoding: $0.value.body, as: UTF8.self) } == Array(repeating: "{\"n\": 4}", count: 3))
+        let report = try await client.run(
+            Batch((0..<3).map { _ in Call("/x", as: HTTPResponse.self) }, maxConcurrency: 1))
+        #expect(
+            report.successes.map { String(decoding: $0.value.body, as: UTF8.self) }
+                == Array(repeating: "{\"n\": 4}", count: 3))
         #expect(report.successes.allSatisfy { $0.value.fields["x-a"] == "1" })
     }
 
@@ -248,13 +253,17 @@ struct RetryTests {
                 return FinishedTransmission.shared
             }
         }
-        let error = try await failure { try await Client(baseURL: "http://h", transport: Headless()).run(GetItem(n: 1)) }
+        let error = try await failure {
+            try await Client(baseURL: "http://h", transport: Headless()).run(GetItem(n: 1))
+        }
         #expect(error.code == .invalidResponse)
     }
 
     @Test("A timeout is retried; what had been received by then is not part of the next attempt")
     func timeoutThenRetry() async throws {
-        let transport = ScriptedTransport { request, n in n == 1 ? .silence : .reply(.item(for: request), after: .seconds(4)) }
+        let transport = ScriptedTransport { request, n in
+            n == 1 ? .silence : .reply(.item(for: request), after: .seconds(4))
+        }
         try await withVirtualTime(
             transport: transport,
             configure: {

@@ -11,7 +11,8 @@ struct ErrorTests {
     func everything() async throws {
         let transport = ScriptedTransport { request, _ in
             request.number == 17
-                ? .reply(HTTPResponse(status: 422, fields: ["X-Id": "9"], body: Data("{\"code\":12}".utf8))) : .reply(.item(for: request))
+                ? .reply(HTTPResponse(status: 422, fields: ["X-Id": "9"], body: Data("{\"code\":12}".utf8)))
+                : .reply(.item(for: request))
         }
         try await withVirtualTime(transport: transport) { client, _ in
             let report = try await client.run(
@@ -31,7 +32,8 @@ struct ErrorTests {
     @Test("The place is told through every level, and the prefix is that of the chain that failed")
     func levels() async throws {
         let client = Client(
-            baseURL: "http://h", transport: InlineTransport { $0.number == 5 ? .status(500) : .item(for: $0) }, retry: .none)
+            baseURL: "http://h", transport: InlineTransport { $0.number == 5 ? .status(500) : .item(for: $0) },
+            retry: .none)
         let plan = GetItem(n: 1).then { item in
             Batch([
                 Batch([GetItem(n: 3).chain, GetItem(n: 4).then { GetItem(n: $0.n + 1) }])
@@ -59,7 +61,8 @@ struct ErrorTests {
 
     @Test("A body that does not fit keeps the response and says where it does not fit")
     func decoding() async throws {
-        let client = Client(baseURL: "http://h", transport: InlineTransport { _ in .status(200, "{\"n\": \"secret\"}") })
+        let client = Client(
+            baseURL: "http://h", transport: InlineTransport { _ in .status(200, "{\"n\": \"secret\"}") })
         let error = try await failure { try await client.run(Batch([GetItem(n: 1)]).map { try $0[0].get() }) }
         #expect(error.code == .decodingFailed)
         #expect(error.phase == .decode)
@@ -80,8 +83,11 @@ struct ErrorTests {
     @Test("Neither the short nor the full text of an error holds a secret, and the short one is one line")
     func secrets() async throws {
         let client = Client(
-            baseURL: "http://h", transport: InlineTransport { _ in
-                HTTPResponse(status: 500, fields: ["Set-Cookie": "sid=hush", "WWW-Authenticate": "hush"], body: Data("hush\nhush".utf8))
+            baseURL: "http://h",
+            transport: InlineTransport { _ in
+                HTTPResponse(
+                    status: 500, fields: ["Set-Cookie": "sid=hush", "WWW-Authenticate": "hush"],
+                    body: Data("hush\nhush".utf8))
             }, retry: .none)
         let request = Call("/login?token=hush", method: .post, as: EmptyResponse.self) {
             $0.query = ["password": "hush"]
