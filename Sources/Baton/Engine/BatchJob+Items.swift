@@ -2,7 +2,10 @@
 extension BatchJob {
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
         switch result {
-        case .failure(let error): settle(.failure(error), attempts: attempts, lane: lane)
+        case .failure(let error):
+            let isKept = state.withLock { $0.lanes.indices.contains(lane) && $0.lanes[lane].call === call }
+            settle(.failure(error), attempts: attempts, lane: lane)
+            if !isKept { call.retire() }
         case .success(let response):
             if !result.isSmall {
                 state.withLock { state in
@@ -72,7 +75,7 @@ extension BatchJob {
             state.lanes[lane].child = nil
             state.lanes[lane].node = nil
             state.freeLanes.append(lane)
-            state.open -= 1
+            leave(lane, &state)
             state.progress.running -= 1
             let isRepeated = state.repeats[index, default: 0] < description.repeats
             let isWithdrawn = state.withdrawn.contains(index)
@@ -83,7 +86,7 @@ extension BatchJob {
                 if error != nil { noteKey(kept, index) }
                 aftermath.final = [index]
                 aftermath.tells = announce([index], &state)
-                aftermath.stopped = judge(error, &state)
+                aftermath.stopped = judge(&state)
             }
             if isHeard { aftermath.report = (state.progress, Numbering.next()) }
             return aftermath
@@ -91,7 +94,7 @@ extension BatchJob {
         results.finalize(aftermath.final)
         if aftermath.tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         if let (progress, number) = aftermath.report { run.report(RunProgress(batch: progress), number: number) }
-        if !aftermath.stopped.isEmpty { Cancellation.begin(at: aftermath.stopped, scheduler) }
+        if !aftermath.stopped.isEmpty { stop(aftermath.stopped) }
     }
 
     /// An item that failed is sent again: now, later, or when somebody asks for it.
@@ -124,13 +127,16 @@ extension BatchJob {
     }
 
     /// Asks the failure policy; returns what has to be stopped when it has decided.
-    func judge(_ error: BatonError?, _ state: inout State) -> [any Cancellable] {
-        guard state.verdict == .goOn, !state.isCancelled else { return [] }
+    func judge(_ state: inout State) -> [any Cancellable] {
+        guard state.verdict == .goOn, !state.isStopped else { return [] }
+        // What `reconnect` may still ask for again has not failed for good.
+        let failed = state.progress.failed + state.progress.cancelled - state.failed.count
         state.verdict = description.policy.verdict(
-            succeeded: state.progress.succeeded, failed: state.progress.failed + state.progress.cancelled,
-            total: state.progress.total, isOver: false)
+            succeeded: state.progress.succeeded, failed: failed, total: state.progress.total, isOver: false)
         guard state.verdict != .goOn else { return [] }
         giveUpRepeats(&state)
+        // Whoever reads the input is not waited for.
+        state.isPulling = false
         return state.lanes.compactMap(\.child)
     }
 
@@ -152,11 +158,12 @@ extension BatchJob {
         let child: (any Cancellable)? = state.withLock { state in
             guard state.phase != .ended, index >= 0 else { return nil }
             state.withdrawn.insert(index)
-            return state.lanes.first { $0.isOpen && $0.index == index }?.child
+            guard let lane = state.lanes.firstIndex(where: { $0.isOpen && $0.index == index }) else { return nil }
+            // A call that was cancelled is so for good: the lane's next item gets another one.
+            state.lanes[lane].call = nil
+            return state.lanes[lane].child
         }
-        if let child {
-            Cancellation.begin(at: child, because: BatonError(.cancelled, "the item was cancelled"), scheduler)
-        }
+        if let child { Cancellation.begin(at: child, because: Self.withdrawn, scheduler) }
     }
 
     /// Changes how many items are under way at once: a raise begins more at once, a cut lets those under way end.

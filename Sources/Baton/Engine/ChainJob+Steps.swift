@@ -39,7 +39,7 @@ extension ChainJob {
                 return fail(error.with(phase: .derive), &registers)
             }
         }
-        end(.success(registers.value))
+        end(.success(registers.value), undos: registers.undos)
     }
 
     /// The next step begins: the one before is done.
@@ -70,6 +70,10 @@ extension ChainJob {
                 push(Frame(steps: steps.snapshot, count: count, scope: currentScope(registers)), &registers)
                 return true
             case .scoped(let part):
+                if let fault = part.options.fault {
+                    fail(BatonError(.invalidConfiguration, fault), &registers)
+                    return false
+                }
                 let scope = PlanScope.nested(in: currentScope(registers), part.options, now: scheduler.now)
                 if part.options.isFence {
                     startPart(part.node, scope, tag: part.options.tag, &registers)
@@ -150,8 +154,9 @@ extension ChainJob {
     }
 
     private func join(_ part: SharedPlan, _ registers: inout Registers) {
+        let currentScope = currentScope(registers)
         let guest = SharedJob.Guest(self)
-        if wait(&registers, { $0.child = guest }) { run.shared(part).join(guest) }
+        if wait(&registers, { $0.child = guest }) { run.shared(part).join(guest, currentScope) }
     }
 
     private func pause(_ duration: Duration, _ registers: inout Registers) {

@@ -68,6 +68,9 @@ extension CallDescription {
                 .with(phase: .encode, request: request.summary)
         }
         let options = source.options
+        if let fault = options.fault {
+            throw BatonError(.invalidConfiguration, fault).with(phase: .encode, request: request.summary)
+        }
         options.idempotency?.stamp(&request, number: Numbering.next, random: context.random)
         self.init(request: request, output: R.Output.self, options: options)
     }

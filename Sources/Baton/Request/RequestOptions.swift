@@ -83,6 +83,18 @@ public struct RequestOptions: Sendable {
         box = Box(values)
     }
 
+    /// What is wrong with the values; nil when nothing is.
+    package var fault: String? {
+        guard let values = box?.values else { return nil }
+        if let timeout = values.timeout, timeout <= .zero {
+            return "the timeout is \(timeout): it must be longer than nothing"
+        }
+        if let deadline = values.deadline, deadline <= .zero {
+            return "the deadline is \(deadline): it must be longer than nothing"
+        }
+        return values.retry?.fault ?? values.hedging?.fault
+    }
+
     /// These options, and where they say nothing, the others. Deadline and tag stay with what they were given to.
     package func over(_ outer: RequestOptions?) -> RequestOptions {
         guard let outer = outer?.box?.values else { return self }
