@@ -81,8 +81,8 @@ extension BatchJob {
                 guard state.phase != .ended, !state.isCancelled else { return nil }
                 state.cancellation = reason
                 giveUpRepeats(&state)
-                // A pull that is waited for does not come any more.
-                if state.input?.later != nil { state.isPulling = false }
+                // Whoever reads the input is not waited for.
+                state.isPulling = false
                 // Whoever asks or pauses is not waited for.
                 if state.phase != .running { state.phase = .running }
                 return (state.lanes.compactMap(\.child), state.task, state.pause, state.input)

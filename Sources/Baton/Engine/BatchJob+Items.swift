@@ -2,7 +2,10 @@
 extension BatchJob {
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
         switch result {
-        case .failure(let error): settle(.failure(error), attempts: attempts, lane: lane)
+        case .failure(let error):
+            let isKept = state.withLock { $0.lanes.indices.contains(lane) && $0.lanes[lane].call === call }
+            settle(.failure(error), attempts: attempts, lane: lane)
+            if !isKept { call.retire() }
         case .success(let response):
             if !result.isSmall {
                 state.withLock { state in
@@ -72,8 +75,7 @@ extension BatchJob {
             state.lanes[lane].child = nil
             state.lanes[lane].node = nil
             state.freeLanes.append(lane)
-            state.open -= 1
-            run.probe?.note(.itemClosed(probed(index)))
+            leave(lane, &state)
             state.progress.running -= 1
             let isRepeated = state.repeats[index, default: 0] < description.repeats
             let isWithdrawn = state.withdrawn.contains(index)
@@ -84,7 +86,7 @@ extension BatchJob {
                 if error != nil { noteKey(kept, index) }
                 aftermath.final = [index]
                 aftermath.tells = announce([index], &state)
-                aftermath.stopped = judge(error, &state)
+                aftermath.stopped = judge(&state)
             }
             if isHeard { aftermath.report = (state.progress, Numbering.next()) }
             return aftermath
@@ -92,7 +94,7 @@ extension BatchJob {
         results.finalize(aftermath.final)
         if aftermath.tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         if let (progress, number) = aftermath.report { run.report(RunProgress(batch: progress), number: number) }
-        if !aftermath.stopped.isEmpty { Cancellation.begin(at: aftermath.stopped, scheduler) }
+        if !aftermath.stopped.isEmpty { stop(aftermath.stopped) }
     }
 
     /// An item that failed is sent again: now, later, or when somebody asks for it.
@@ -125,13 +127,16 @@ extension BatchJob {
     }
 
     /// Asks the failure policy; returns what has to be stopped when it has decided.
-    func judge(_ error: BatonError?, _ state: inout State) -> [any Cancellable] {
-        guard state.verdict == .goOn, !state.isCancelled else { return [] }
+    func judge(_ state: inout State) -> [any Cancellable] {
+        guard state.verdict == .goOn, !state.isStopped else { return [] }
+        // What `reconnect` may still ask for again has not failed for good.
+        let failed = state.progress.failed + state.progress.cancelled - state.failed.count
         state.verdict = description.policy.verdict(
-            succeeded: state.progress.succeeded, failed: state.progress.failed + state.progress.cancelled,
-            total: state.progress.total, isOver: false)
+            succeeded: state.progress.succeeded, failed: failed, total: state.progress.total, isOver: false)
         guard state.verdict != .goOn else { return [] }
         giveUpRepeats(&state)
+        // Whoever reads the input is not waited for.
+        state.isPulling = false
         return state.lanes.compactMap(\.child)
     }
 
@@ -159,15 +164,13 @@ extension BatchJob {
             // What is not there yet is cancelled as soon as it comes.
             guard let child = state.lanes[lane].child else { return (nil, nil) }
             guard let call = state.lanes[lane].call, child === call else { return (child, nil) }
-            // A cancelled call stays cancelled: the lane's next item, which may begin any moment, gets another one.
+            // A call that was cancelled is so for good: the lane's next item gets another one.
             state.lanes[lane].call = nil
             return (child, call)
         }
-        if let child { Cancellation.begin(at: child, because: Self.itemCancelled, scheduler) }
+        if let child { Cancellation.begin(at: child, because: Self.withdrawn, scheduler) }
         call?.retire()
     }
-
-    static var itemCancelled: BatonError { BatonError(.cancelled, "the item was cancelled") }
 
     /// Changes how many items are under way at once: a raise begins more at once, a cut lets those under way end.
     func setLimit(_ limit: Int) {

@@ -61,7 +61,9 @@ extension BatchJob {
             state.round += 1
             state.phase = .pausing
             state.progress.pending += state.again.count
-            guard wait > .zero else { return (.goOn, tells, left) }
+            // Nothing runs that would have to be stopped.
+            _ = judge(&state)
+            guard wait > .zero, state.verdict == .goOn else { return (.goOn, tells, left) }
             state.pause = scheduler.schedule(
                 self, Signal(kind: Self.goOn), at: scheduler.now.advanced(by: wait))
             return (.wait, tells, left)

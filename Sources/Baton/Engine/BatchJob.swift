@@ -14,6 +14,10 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         /// What is under way in the lane; nil when the lane is free.
         var child: (any Cancellable)?
         var isOpen = false
+        /// Whether the item has lent its place, because it waits for another attempt or for a full host.
+        var isLent = false
+        /// What wants the item's place back, as soon as there is one.
+        var sleeper: CallJob?
         /// The item as it is sent again, kept where that may be asked for.
         var node: _PlanNode?
         var output: (any Response.Type)?
@@ -30,7 +34,11 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var isExhausted = false
         var isPulling = false
         var isFinishing = false
+        /// Items that have a place; at most the limit.
         var open = 0
+        /// Items that have lent theirs, and the lanes of those that want one back, longest wait first.
+        var lent = 0
+        var returning: [Int] = []
         var lanes: [Lane] = []
         var freeLanes: [Int] = []
         var round = 1
@@ -149,6 +157,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
             state.progress.total = input.count
             state.progress.pending = (input.count ?? 0) - done
             state.progress.succeeded = done
+            // It may be settled already: more successes may be wanted than there are items.
+            _ = judge(&state)
         }
         if !isNested { run.adopt(self) }
         advance()
@@ -159,7 +169,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
     private enum Step {
         case none
         case pull(Int, any BatchInput)
-        case begin(lane: Int, index: Int, _PlanNode)
+        case begin(lane: Int, index: Int, _PlanNode, isWithdrawn: Bool)
+        case wake(CallJob)
         case roundEnded
         case finish
     }
@@ -173,7 +184,9 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
                 if let later = input.later { return pullLater(index, later) }
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
                 pull(index, input)
-            case .begin(let lane, let index, let node): launch(node, lane: lane, index: index, isFirst: false)
+            case .begin(let lane, let index, let node, let isWithdrawn):
+                launch(node, lane: lane, index: index, isFirst: false, isWithdrawn: isWithdrawn)
+            case .wake(let call): call.goOn()
             case .roundEnded: return roundEnded()
             case .finish: return finish()
             }
@@ -181,17 +194,19 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
     }
 
     private func nextStep(_ state: inout State) -> Step {
+        if let call = takeBack(&state) { return .wake(call) }
         guard state.phase == .running, !state.isPulling, !state.isFinishing else { return .none }
         if state.isStopped {
-            guard state.open == 0 else { return .none }
+            guard state.open == 0, state.lent == 0 else { return .none }
             state.isFinishing = true
             return .finish
         }
         guard state.open < state.limit else { return .none }
         if let (index, node) = state.again.popLast() {
-            return .begin(lane: openLane(&state, index), index: index, node)
+            return begin(&state, index, node)
         }
         if !state.isExhausted, let input = state.input {
+            guard state.lent < Self.mostLent * state.limit else { return .none }
             if description.isRedriven {
                 while let count = input.count, state.pulled < count, results.isDone(state.pulled) { state.pulled += 1 }
             }
@@ -201,14 +216,20 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         }
         if !state.later.isEmpty {
             let (index, node) = state.later.removeFirst()
-            return .begin(lane: openLane(&state, index), index: index, node)
+            return begin(&state, index, node)
         }
-        guard state.open == 0 else { return .none }
+        guard state.open == 0, state.lent == 0 else { return .none }
         state.isFinishing = true
         return .roundEnded
     }
 
-    private func openLane(_ state: inout State, _ index: Int) -> Int {
+    private func begin(_ state: inout State, _ index: Int, _ node: _PlanNode) -> Step {
+        .begin(
+            lane: openLane(&state, index), index: index, node, isWithdrawn: state.withdrawn.contains(index))
+    }
+
+    /// - Parameter isFresh: whether the item was not counted before, because nobody knew of it.
+    private func openLane(_ state: inout State, _ index: Int, isFresh: Bool = false) -> Int {
         let lane: Int
         if let free = state.freeLanes.popLast() {
             lane = free
@@ -220,7 +241,7 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         state.lanes[lane].isOpen = true
         state.open += 1
         run.probe?.note(.itemOpened(probed(index), limit: state.limit))
-        state.progress.pending = max(0, state.progress.pending - 1)
+        if !isFresh { state.progress.pending -= 1 }
         state.progress.running += 1
         return lane
     }
@@ -264,41 +285,49 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
     }
 
     private func pulled(_ read: Result<_PlanNode?, BatonError>, _ index: Int) {
-        let opened: (lane: Int, isSkipped: Bool)? = state.withLock { state in
+        var isWithdrawn = false
+        let (lane, stopped): (Int?, [any Cancellable]) = state.withLock { state in
+            // Who was not waited for comes too late.
+            guard state.isPulling, !state.isStopped else { return (nil, []) }
             state.isPulling = false
             switch read {
             case .failure(let error):
                 state.inputError = error
-                return nil
+                giveUpRepeats(&state)
+                return (nil, [])
             case .success(nil):
                 state.isExhausted = true
                 state.progress.total = state.pulled
-                return nil
+                state.progress.pending = state.again.count + state.later.count
+                return (nil, judge(&state))
             case .success:
-                guard !state.isStopped else { return nil }
                 state.pulled += 1
-                return (openLane(&state, index), state.withdrawn.contains(index))
+                isWithdrawn = state.withdrawn.contains(index)
+                return (openLane(&state, index, isFresh: state.progress.total == nil), [])
             }
         }
-        guard let opened, case .success(let node?) = read else { return }
-        if opened.isSkipped {
-            results.began(index, at: scheduler.now.nanoseconds)
-            return settle(.failure(BatonError(.cancelled, "the item was cancelled")), attempts: 0, lane: opened.lane)
-        }
-        launch(node, lane: opened.lane, index: index, isFirst: true)
+        if !stopped.isEmpty { stop(stopped) }
+        guard let lane, case .success(let node?) = read else { return }
+        launch(node, lane: lane, index: index, isFirst: true, isWithdrawn: isWithdrawn)
     }
 
-    private func launch(_ node: _PlanNode, lane: Int, index: Int, isFirst: Bool) {
+    /// Ends what runs in the lanes, because the failure policy has decided.
+    func stop(_ jobs: [any Cancellable]) {
+        Cancellation.begin(at: jobs, because: BatonError(.cancelled, "the batch needs it no more"), scheduler)
+    }
+
+    private func launch(_ node: _PlanNode, lane: Int, index: Int, isFirst: Bool, isWithdrawn: Bool) {
         if isFirst { results.began(index, at: scheduler.now.nanoseconds) } else { results.reopen(index) }
+        if isWithdrawn { return settle(.failure(Self.withdrawn), attempts: 0, lane: lane) }
         switch node.content {
         case .value(let value): settle(.success(value), attempts: 1, lane: lane)
         case .failure(let error):
             settle(.failure(error.with(path: path(of: lane))), attempts: 0, lane: lane, node: node)
         case .call(let call) where !call.options.isFence:
-            start(description.isRedriven ? withOldKey(call, index) : call, node, lane: lane)
+            start(description.isRedriven ? withOldKey(call, index) : call, lane: lane)
         default:
             let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, scope: scope, node: node)
-            if occupy(lane, with: job, node) { scheduler.execute(job, .start) }
+            if occupy(lane, with: job, keepsNodes ? node : nil) { scheduler.execute(job, .start) }
         }
     }
 
@@ -310,29 +339,37 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         return call.with(request)
     }
 
-    private func start(_ call: CallDescription, _ node: _PlanNode, lane: Int) {
+    private func start(_ call: CallDescription, lane: Int) {
         let job = state.withLock { state in
             let job = state.lanes[lane].call ?? CallJob(run: run)
             state.lanes[lane].call = job
             state.lanes[lane].output = call.output
             return job
         }
-        let node = keepsNodes ? _PlanNode(content: .call(call)) : node
+        let node = keepsNodes || hasKey(call) ? _PlanNode(content: .call(call)) : nil
         if occupy(lane, with: job, node) { job.start(call, scope: scope, owner: self, lane: lane) }
     }
 
+    /// Whether the request must be sent under the same key again, when the batch is run for what it left unfinished.
+    /// Most requests are ruled out by a look at their method.
+    private func hasKey(_ call: CallDescription) -> Bool {
+        (!call.options.isEmpty || !call.request.method.isIdempotent) && call.request.fields.contains(.idempotencyKey)
+    }
+
     /// Makes the item under way known to a cancel; false when one was there before, which is the item's end.
-    private func occupy(_ lane: Int, with job: any Cancellable, _ node: _PlanNode) -> Bool {
-        let reason: BatonError? = state.withLock { state in
-            if keepsNodes { state.lanes[lane].node = node }
+    private func occupy(_ lane: Int, with job: any Cancellable, _ node: _PlanNode?) -> Bool {
+        let error: BatonError? = state.withLock { state in
+            if let node { state.lanes[lane].node = node }
             if state.isStopped { return CallJob.cancelled }
-            if !state.withdrawn.isEmpty, state.withdrawn.contains(state.lanes[lane].index) { return Self.itemCancelled }
+            if state.withdrawn.contains(state.lanes[lane].index) { return Self.withdrawn }
             state.lanes[lane].child = job
             return nil
         }
-        if let reason { settle(.failure(reason.with(path: path(of: lane))), attempts: 0, lane: lane) }
-        return reason == nil
+        if let error { settle(.failure(error.with(path: path(of: lane))), attempts: 0, lane: lane) }
+        return error == nil
     }
+
+    static let withdrawn = BatonError(.cancelled, "the item was cancelled")
 
     // MARK: Where
 

@@ -5,10 +5,16 @@ extension CallJob: TransportEvents {
     /// Gets a slot for the request, at once or when there is one.
     func enqueue(_ request: HTTPRequest, _ token: UInt64) {
         if engine.breakers != nil, !passesBreaker(request, token) { return }
+        admit(request, token)
+    }
+
+    /// - Parameter isBack: whether it stood in line before, and only its place in the batch was missing.
+    func admit(_ request: HTTPRequest, _ token: UInt64, isBack: Bool = false) {
         var isHedged = false
+        var isHostFull = false
         let admission: RequestQueue.Admission? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
-            if let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, request, hedging) {
+            if !isBack, let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, request, hedging) {
                 isHedged = true
                 return nil
             }
@@ -17,7 +23,7 @@ extension CallJob: TransportEvents {
                 state.host = nil
                 state.policies = nil
             }
-            if engine.watchesHosts {
+            if engine.watchesHosts, !isBack {
                 let policies = hostPolicies(&state, request.origin)
                 policies.begin(at: scheduler.now, isFirst: state.attempt <= 1 && !state.isCopy)
             }
@@ -27,7 +33,8 @@ extension CallJob: TransportEvents {
             // The queue's lock within the call's: it only decides, and posts nothing while admitting.
             return engine.queue.admit(
                 self, kind: Self.granted, token: token, origin: request.origin, host: &state.host, run: run.id,
-                priority: state.options.priority ?? .normal, isRetry: state.attempt > 1)
+                priority: state.options.priority ?? .normal, isRetry: isBack || state.attempt > 1,
+                isHostFull: &isHostFull)
         }
         switch admission {
         case nil: if isHedged { sendCopy(token) }
@@ -36,11 +43,14 @@ extension CallJob: TransportEvents {
         case .rejected:
             refuse(BatonError(.queueFull, "the client's queue is full").with(phase: .queue), token)
         case .queued(let ticket):
-            let isStale = state.withLock { state in
-                guard state.token == token, state.phase == .waiting else { return state.token != token }
+            let (isStale, batch): (Bool, BatchJob?) = state.withLock { state in
+                guard state.token == token, state.phase == .waiting else { return (state.token != token, nil) }
                 state.ticket = ticket
-                return false
+                let batch = isHostFull ? rest(state) : nil
+                state.isParked = batch != nil
+                return (false, batch)
             }
+            batch?.placeIsFree()
             // Cancelled before the ticket was there to be withdrawn.
             if isStale { _ = engine.queue.withdraw(ticket) }
         }
@@ -49,6 +59,32 @@ extension CallJob: TransportEvents {
     /// The slot is ours, unless the call has gone on without it.
     func granted(_ token: UInt64, host: Int32) {
         probe?.note(.slotTaken(limit: engine.queue.limit))
+        let parked: (owner: any CallOwner, lane: Int)? = state.withLock { state in
+            guard state.isParked, state.phase == .waiting, state.token == token else { return nil }
+            (state.isParked, state.isReturning) = (false, true)
+            return state.owner.map { ($0, state.lane) }
+        }
+        if let parked, !comesBack(parked.owner, parked.lane, token) { return giveBack(host) }
+        depart(token, host: host)
+    }
+
+    /// The host has room: whether the call has its place in the batch back too. Otherwise another one may have the slot.
+    private func comesBack(_ owner: any CallOwner, _ lane: Int, _ token: UInt64) -> Bool {
+        let hasPlace = mayGoOn(owner, lane)
+        return state.withLock { state in
+            guard state.token == token, state.phase == .waiting else { return false }
+            // There may be a place since it was asked for.
+            if hasPlace || !state.isReturning {
+                state.isReturning = false
+                return true
+            }
+            state.phase = .returning
+            state.ticket = nil
+            return false
+        }
+    }
+
+    private func depart(_ token: UInt64, host: Int32) {
         let now = scheduler.now
         let departure: (HTTPRequest, AttemptEvent?)? = state.withLock { state in
             guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }

@@ -44,14 +44,13 @@ extension CallJob: CallOwner {
             return (original.with(hedge.request), state.number, state.attempt, state.scope, hedge.sent)
         }
         guard let (call, number, attempt, scope, lane) = departure else { return }
-        copy.startCopy(call, number: number, attempt: attempt, scope: scope, owner: self, lane: lane)
-    }
-
-    private func startCopy(
-        _ call: CallDescription, number: UInt64, attempt: Int, scope: PlanScope?, owner: any CallOwner, lane: Int
-    ) {
-        state.withLock { $0.isCopy = true }
-        start(call, layers: .exchange, number: number, attempt: attempt, scope: scope, owner: owner, lane: lane)
+        // What the copies show of the host is noted, whether or not anything else about it is.
+        let policies = state.withLock { state in state.policies }
+        copy.state.withLock { copy in
+            (copy.isCopy, copy.policies, copy.hostOrigin) = (true, policies, call.request.origin)
+        }
+        copy.start(
+            call, layers: .exchange, number: number, attempt: attempt, scope: scope, owner: self, lane: lane)
     }
 
     /// The first copy takes long: another one goes, if the budget allows it.

@@ -80,7 +80,7 @@ extension CallJob {
                 await withCheckedContinuation { continuation in
                     child.start(
                         departure.call, layers: below, number: departure.number, attempt: departure.attempt,
-                        scope: departure.scope, owner: Waiter(continuation), lane: 0)
+                        scope: departure.scope, owner: Waiter(continuation, within: self), lane: 0)
                 }
             }
             child.retire()
@@ -144,9 +144,18 @@ extension CallJob {
     /// An interceptor that waits for its exchange.
     private final class Waiter: CallOwner {
         private let continuation: CheckedContinuation<Ending, Never>
+        private let call: CallJob
 
-        init(_ continuation: CheckedContinuation<Ending, Never>) {
+        init(_ continuation: CheckedContinuation<Ending, Never>, within call: CallJob) {
             self.continuation = continuation
+            self.call = call
+        }
+
+        /// While the call below waits, the one that the interceptor stands around does.
+        func lender(of lane: Int) -> Lender {
+            call.state.withLock { state in
+                state.owner.map { .call($0, lane: state.lane, within: call) } ?? .none
+            }
         }
 
         func callEnded(

@@ -7,7 +7,7 @@ internal import Foundation
 /// comes late finds nothing to change. A lane of a batch and a chain use one call again and again.
 final class CallJob: Cancellable, RunPart {
     enum Phase {
-        case idle, preparing, coalescing, intercepting, hedging, waiting, inFlight, landed, backingOff
+        case idle, preparing, coalescing, intercepting, hedging, waiting, inFlight, landed, backingOff, returning
     }
 
     /// How much of the way is this call's own: interceptors hand on to a call with fewer layers.
@@ -36,6 +36,9 @@ final class CallJob: Cancellable, RunPart {
         var host: HostID?
         var hostOrigin: HTTPOrigin?
         var ticket: RequestQueue.Ticket?
+        /// Whether the call has lent its place in a batch while it waits for a full host, and whether it wants it back.
+        var isParked = false
+        var isReturning = false
         /// The original's options over those of the plans around it.
         var options = RequestOptions()
         var scope: PlanScope?
@@ -138,7 +141,7 @@ final class CallJob: Cancellable, RunPart {
             guard let original = state.original, state.phase == .preparing, state.token == token else { return nil }
             if state.layers != .exchange {
                 state.attempt += 1
-                if settings.keepsRecords || state.attempt > 1 {
+                if settings.keepsRecords || state.attempt > 1 || state.options.retry != nil {
                     let now = scheduler.now
                     state.attemptBegan = now
                     if state.began == nil { state.began = now }
@@ -188,6 +191,7 @@ final class CallJob: Cancellable, RunPart {
     static let forfeit: UInt8 = 14
     static let refused: UInt8 = 15
     static let hedge: UInt8 = 16
+    static let place: UInt8 = 17
 
     func run(_ signal: Signal) {
         switch signal.kind {
@@ -198,6 +202,7 @@ final class CallJob: Cancellable, RunPart {
         case Self.forfeit: forfeit(signal.token)
         case Self.refused: refused(signal.token)
         case Self.hedge: hedgeFired(signal.token)
+        case Self.place: placed()
         default: break
         }
     }
@@ -210,22 +215,25 @@ final class CallJob: Cancellable, RunPart {
         if let event = attemptEvent(at: now) {
             run.events?.append(.retryScheduled(event, after: wait, because: error))
         }
-        state.withLock { state in
-            guard state.token == token, !state.isCancelled else { return }
+        let batch: BatchJob? = state.withLock { state in
+            guard state.token == token, !state.isCancelled else { return nil }
             state.phase = .backingOff
             state.backoff = scheduler.schedule(
                 self, Signal(kind: Self.retry, token: token), at: now.advanced(by: wait))
+            return rest(state)
         }
+        batch?.placeIsFree()
     }
 
     private func retryNow(_ token: UInt64) {
-        let isDue = state.withLock { state in
-            guard state.phase == .backingOff, state.token == token else { return false }
-            state.phase = .preparing
+        let due: (owner: any CallOwner, lane: Int)? = state.withLock { state in
+            guard state.phase == .backingOff, state.token == token, let owner = state.owner else { return nil }
             state.backoff = nil
-            return true
+            state.isReturning = true
+            return (owner, state.lane)
         }
-        if isDue { beginAttempt(token) }
+        guard let due, mayGoOn(due.owner, due.lane) else { return }
+        placed()
     }
 
     // MARK: Ending
@@ -246,6 +254,7 @@ final class CallJob: Cancellable, RunPart {
             state.current = nil
             state.scope = nil
             state.ticket = nil
+            (state.isParked, state.isReturning) = (false, false)
             state.hedge = nil
             state.key = nil
             state.departed = nil
@@ -321,6 +330,7 @@ final class CallJob: Cancellable, RunPart {
         case .coalescing: if let key = old.key { engine.coalescer.leave(key, self) }
         // A reply that has landed is not looked at any more, so its slot is given back here.
         case .landed: if let host = old.host { giveBack(host.index) }
+        case .returning: break
         case .idle, .preparing: old.task?.cancel()
         }
         exchangeEnded(old, .failure(BatonError(.cancelled)))

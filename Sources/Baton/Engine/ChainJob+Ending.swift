@@ -70,6 +70,8 @@ extension ChainJob {
     }
 
     private func recover(_ error: BatonError, _ registers: inout Registers) -> Bool {
+        // Past its deadline nothing is begun any more, whether or not the timer has said so yet.
+        if let deadline = scope?.deadline, scheduler.now >= deadline { return false }
         while let frame = registers.frames.last {
             for place in frame.next..<max(frame.next, frame.count) {
                 guard case .recover(let recover) = frame.steps[place] else { continue }
@@ -123,15 +125,24 @@ extension ChainJob {
 
     // MARK: Ending
 
-    func end(_ result: Result<any Sendable, BatonError>) {
-        let ended: (owner: (any PlanOwner)?, CallJob?, BatonError?, TimerHandle?) = state.withLock { state in
+    /// - Parameter undos: what can be undone of it, if it succeeded.
+    func end(_ result: Result<any Sendable, BatonError>, undos: [Undo] = []) {
+        let ended: (owner: (any PlanOwner)?, CallJob?, BatonError?, TimerHandle?)? = state.withLock { state in
+            // The cancel came after the last step: what was done is undone all the same.
+            if var cancellation = state.cancellation, case .success(let value) = result, !undos.isEmpty {
+                cancellation.storage.report = value
+                (state.phase, state.failure, state.undos, state.child) = (.undoing, cancellation, undos, nil)
+                return nil
+            }
             defer {
                 (state.phase, state.owner, state.call, state.child, state.task) = (.ended, nil, nil, nil, nil)
                 (state.deadlineTimer, state.failure) = (nil, nil)
             }
             return (state.owner, state.call, state.cancellation, state.deadlineTimer)
         }
-        let (owner, call, cancellation, timer) = ended
+        guard let (owner, call, cancellation, timer) = ended else {
+            return scheduler.execute(self, Signal(kind: Self.undo))
+        }
         call?.retire()
         if let timer { scheduler.cancel(timer) }
         if let tag { run.engine.tags.remove(self, tag) }
@@ -140,6 +151,7 @@ extension ChainJob {
             cancellation.storage.report = value
             owner?.planEnded(.failure(cancellation), lane: lane)
         } else {
+            if !undos.isEmpty { owner?.keep(undos, lane: lane) }
             owner?.planEnded(result, lane: lane)
         }
     }

@@ -39,7 +39,7 @@ extension ChainJob {
                 return fail(error.with(phase: .derive), &registers)
             }
         }
-        end(.success(registers.value))
+        end(.success(registers.value), undos: registers.undos)
     }
 
     /// The next step begins: the one before is done.
@@ -154,8 +154,9 @@ extension ChainJob {
     }
 
     private func join(_ part: SharedPlan, _ registers: inout Registers) {
+        let currentScope = currentScope(registers)
         let guest = SharedJob.Guest(self)
-        if wait(&registers, { $0.child = guest }) { run.shared(part).join(guest) }
+        if wait(&registers, { $0.child = guest }) { run.shared(part).join(guest, currentScope) }
     }
 
     private func pause(_ duration: Duration, _ registers: inout Registers) {

@@ -179,6 +179,16 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         interpret(&registers)
     }
 
+    func keep(_ undos: [Undo], lane: Int) {
+        guard lane != Self.undoLane else { return }
+        state.withLock { $0.registers?.undos += undos }
+    }
+
+    func lender(of lane: Int) -> Lender {
+        guard lane != Self.undoLane, let owner = state.withLock({ $0.owner }) else { return .none }
+        return .plan(owner, lane: self.lane)
+    }
+
     // MARK: Where
 
     func path(_ registers: Registers) -> String {

@@ -22,7 +22,7 @@ extension Client {
     public func setMaxConcurrency(_ limit: Int) { engine.queue.setLimit(limit) }
 
     /// Changes how many requests are in flight at each host at once; nil for no limit.
-    public func setMaxConcurrencyPerHost(_ limit: Int?) { engine.queue.setHostLimit(limit) }
+    public func setMaxConcurrencyPerHost(_ limit: Int?) { engine.setHostLimit(limit) }
 
     /// How many requests are in flight, and how many wait for a slot.
     public var counts: (inFlight: Int, waiting: Int) { engine.queue.counts }

@@ -103,6 +103,8 @@ public struct PageStream<P: Plan>: AsyncSequence, Sendable {
             if isOver { return nil }
             guard let plan = isFirst ? pages.first : following, pages.maxPages > 0 else { return nil }
             isFirst = false
+            // After an error there is nothing more.
+            isOver = true
             let page = try await client.run(PageOnce(plan: plan, isNew: cursor.isNew))
             let count = cursor.add((), size: pages.size?(page) ?? 0)
             if count < pages.maxPages, pages.maxItems.map({ cursor.items < $0 }) ?? true {

@@ -55,8 +55,9 @@ public final class Client: Sendable {
 
     /// A client that shares this one's transport and queue, with a configuration that `change` derives from this one's.
     ///
-    /// What belongs to the transport and the queue cannot differ: a derived client that changes the transport or a limit
-    /// reports `invalidConfiguration` when it is used.
+    /// What belongs to the transport, the queue and the hosts cannot differ: a derived client that changes the transport,
+    /// a limit, the retry budget, pacing, the breaker or adaptive concurrency reports `invalidConfiguration` when it is
+    /// used.
     public func with(_ change: (inout Configuration) -> Void) -> Client {
         var derived = configuration
         derived.transport = nil
@@ -70,6 +71,12 @@ public final class Client: Sendable {
         {
             fault =
                 "a derived client shares the queue, so its limits cannot differ: make a client of its own for others"
+        } else if derived.retryBudget != configuration.retryBudget || derived.pacing != configuration.pacing
+            || derived.adaptiveConcurrency != configuration.adaptiveConcurrency
+            || derived.breaker?.values != configuration.breaker?.values
+        {
+            fault =
+                "a derived client shares what is known of hosts, so retryBudget, pacing, breaker and adaptiveConcurrency cannot differ: make a client of its own for others"
         }
         derived.transport = configuration.transport
         return Client(configuration: derived, engine: engine, fault: fault)

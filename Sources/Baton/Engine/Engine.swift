@@ -10,7 +10,7 @@ package final class Engine: Sendable {
     let coalescer = Coalescer()
     /// The circuit breakers; nil where there are none.
     let breakers: Breakers?
-    private let resilience: ResilienceConfiguration
+    private let resilience: LockBox<ResilienceConfiguration>
     /// Whether anything about hosts is to be remembered.
     let watchesHosts: Bool
     private let hosts = LockBox<[HostKey: HostPolicies]>([:])
@@ -21,10 +21,11 @@ package final class Engine: Sendable {
         self.transport = transport
         self.scheduler = scheduler
         breakers = configuration.breaker.map { Breakers($0) }
-        resilience = ResilienceConfiguration(
+        let resilience = ResilienceConfiguration(
             budget: configuration.retryBudget, pacing: configuration.pacing,
             adaptive: configuration.adaptiveConcurrency,
             hostLimit: configuration.maxConcurrencyPerHost)
+        self.resilience = LockBox(resilience)
         watchesHosts = resilience.budget != nil || resilience.pacing != nil || resilience.adaptive != nil
         queue = RequestQueue(
             limit: max(1, configuration.maxConcurrency),
@@ -46,7 +47,7 @@ package final class Engine: Sendable {
                 let now = scheduler.now
                 hosts = hosts.filter { !$0.value.isIdle(at: now) }
             }
-            let policies = HostPolicies(origin, resilience, self)
+            let policies = HostPolicies(origin, resilience.withLock { $0 }, self)
             hosts[key] = policies
             return policies
         }
@@ -56,6 +57,14 @@ package final class Engine: Sendable {
     package var probe: (any EngineProbe)? {
         get { attached.withLock { $0 } }
         set { attached.withLock { $0 = newValue } }
+    }
+
+    /// Changes the limit of all hosts, also of those that have found one below it.
+    func setHostLimit(_ limit: Int?) {
+        let limit = limit.map { max(1, $0) }
+        resilience.withLock { $0.hostLimit = limit }
+        queue.setHostLimit(limit)
+        for host in hosts.withLock({ Array($0.values) }) { host.setHostLimit(limit) }
     }
 
     func add(_ run: RunCore) { runs.withLock { $0[run.id] = run } }

@@ -13,29 +13,44 @@ final class HostPolicies: Job {
         /// The limit after a pause; nil when it does not matter any more.
         var pacedLimit: Int?
         var isPaused = false
+        /// The limit that is configured for every host.
+        var hostLimit: Int?
+        /// What the queue was told last, and whether somebody is telling it.
+        var applied = Hold()
+        var isApplying = false
         var timer: TimerHandle?
         var lastUse = Instant.distantPast
+
+        /// What is to hold: the lowest of the limits.
+        var wanted: Hold {
+            let own = [pacedLimit, adaptive?.limit].compactMap { $0 }
+            return Hold(isPaused: isPaused, limit: own.isEmpty ? nil : (own + [hostLimit].compactMap { $0 }).min())
+        }
+    }
+
+    /// How the queue treats the host.
+    private struct Hold: Equatable {
+        var isPaused = false
+        var limit: Int?
     }
 
     private let origin: HTTPOrigin
     private let state: LockBox<State>
     private let queue: RequestQueue
     private let scheduler: any Scheduler
-    private let hostLimit: Int?
 
     init(_ origin: HTTPOrigin, _ configuration: ResilienceConfiguration, _ engine: Engine) {
         self.origin = origin
         queue = engine.queue
         scheduler = engine.scheduler
-        hostLimit = configuration.hostLimit
         state = LockBox(
             State(
                 budget: configuration.budget.map { RetryBudgetState($0) },
                 pacing: configuration.pacing.map { ServerPacingState($0) },
                 adaptive: configuration.adaptive.map {
                     AdaptiveConcurrencyState($0, ceiling: configuration.hostLimit)
-                }, latencies: LatencyTracker()))
-        if let limit = state.withLock({ $0.adaptive?.limit }) { queue.setLimit(limit, of: origin) }
+                }, latencies: LatencyTracker(), hostLimit: configuration.hostLimit))
+        apply()
     }
 
     /// An attempt is about to wait for the host; a request's first one makes the budget grow.
@@ -85,10 +100,9 @@ final class HostPolicies: Job {
             state.isPaused = true
             return (end, limit)
         }
-        if limit != nil { applyLimit() }
+        if limit != nil || pauseEnd != nil { apply() }
         if let limit { run.events?.append(.limitChanged(host: origin.description, limit: limit, at: now)) }
         guard let pauseEnd else { return }
-        queue.pause(host: origin)
         run.events?.append(.hostPaused(host: origin.description, for: now.duration(to: pauseEnd), at: now))
         if queue.waiting(at: origin) > 0 { setTimer(at: pauseEnd) }
     }
@@ -100,22 +114,20 @@ final class HostPolicies: Job {
     }
 
     private func setPace(at now: Instant, isWanted: Bool) {
-        let (pace, wasPaused): (ServerPacingState.Pace, Bool) = state.withLock { state in
-            let wasPaused = state.isPaused
+        let pace: ServerPacingState.Pace = state.withLock { state in
             let pace = state.pacing?.pace(at: now) ?? .free
             switch pace {
             case .paused: break
             case .limited(let limit, _): (state.isPaused, state.pacedLimit) = (false, limit)
             case .free: (state.isPaused, state.pacedLimit) = (false, nil)
             }
-            return (pace, wasPaused)
+            return pace
         }
         if case .paused(let until) = pace {
             if isWanted { setTimer(at: until) }
             return
         }
-        applyLimit()
-        if wasPaused { queue.resume(host: origin) }
+        apply()
         if case .limited(_, let until) = pace, isWanted { setTimer(at: until) }
     }
 
@@ -128,10 +140,38 @@ final class HostPolicies: Job {
         if let old { scheduler.cancel(old) }
     }
 
-    /// The lowest of the limits that hold for the host.
-    private func applyLimit() {
-        let limits = state.withLock { [$0.pacedLimit, $0.adaptive?.limit] }.compactMap { $0 }
-        queue.setLimit(limits.isEmpty ? nil : (limits + [hostLimit].compactMap { $0 }).min(), of: origin)
+    /// The limit that is configured for every host has changed.
+    func setHostLimit(_ limit: Int?) {
+        state.withLock { state in
+            state.hostLimit = limit
+            _ = state.adaptive?.setCeiling(limit)
+        }
+        apply()
+    }
+
+    /// Tells the queue what is to hold. One at a time does, so that what was decided last is also told last.
+    private func apply() {
+        let begins = state.withLock { state in
+            guard !state.isApplying, state.applied != state.wanted else { return false }
+            state.isApplying = true
+            return true
+        }
+        guard begins else { return }
+        while true {
+            let news: (old: Hold, new: Hold)? = state.withLock { state in
+                let (old, new) = (state.applied, state.wanted)
+                guard old != new else {
+                    state.isApplying = false
+                    return nil
+                }
+                state.applied = new
+                return (old, new)
+            }
+            guard let (old, new) = news else { return }
+            if old.limit != new.limit { queue.setLimit(new.limit, of: origin) }
+            guard old.isPaused != new.isPaused else { continue }
+            if new.isPaused { queue.pause(host: origin) } else { queue.resume(host: origin) }
+        }
     }
 
     /// The client's engine goes: so does the timer.

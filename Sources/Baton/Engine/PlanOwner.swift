@@ -4,6 +4,16 @@ protocol PlanOwner: AnyObject, Sendable {
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int)
     /// Where the plan in that lane stands: the name of the place, and what that in turn stands in.
     func place(of lane: Int) -> (name: String, owner: (any PlanOwner)?, lane: Int)
+    /// Whose place is free while the plan in that lane waits.
+    func lender(of lane: Int) -> Lender
+    /// What the plan in that lane has done can be undone: whoever fails later has it undone. Called before the plan's
+    /// end is told.
+    func keep(_ undos: [ChainJob.Undo], lane: Int)
+}
+
+extension PlanOwner {
+    func lender(of lane: Int) -> Lender { .none }
+    func keep(_ undos: [ChainJob.Undo], lane: Int) {}
 }
 
 extension PlanOwner {
@@ -31,6 +41,12 @@ protocol CallOwner: AnyObject, Sendable {
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int)
     /// Where the call stands in the plan.
     func callPath(lane: Int) -> String
+    /// Whose place is free while the call waits.
+    func lender(of lane: Int) -> Lender
+}
+
+extension CallOwner {
+    func lender(of lane: Int) -> Lender { .none }
 }
 
 /// The signals that jobs know.

@@ -7,7 +7,10 @@ package final class RunCore: PlanOwner, Job {
         var root: ChainJob?
         var isCancelled = false
         var shared: [ObjectIdentifier: SharedJob] = [:]
+        /// Whether the run is to be paused, whether the queue was told so, and whether somebody is about to.
         var isPaused = false
+        var isHeld = false
+        var isTellingQueue = false
         var isShared = false
         var scope = WeakScope()
         /// The outermost batch that is under way.
@@ -83,6 +86,14 @@ package final class RunCore: PlanOwner, Job {
         guard !jobs.isEmpty else { return }
         Cancellation.begin(at: jobs, engine.scheduler)
         probe?.note(.runCancelled(id))
+        // Undos are sent also where the run was paused; nothing else is any more.
+        setPaused(false)
+    }
+
+    /// Undos of shared parts belong to the whole.
+    func keep(_ undos: [ChainJob.Undo], lane: Int) {
+        let root = state.withLock { $0.root }
+        root?.keep(undos, lane: 0)
     }
 
     /// Whether it was cancelled, however far that has come.
@@ -104,21 +115,36 @@ package final class RunCore: PlanOwner, Job {
     // MARK: Pausing, and the batch that is under way
 
     /// What is in flight goes on; nothing new is sent until `resume`.
-    package func pause() {
-        let pauses = state.withLock { state in
-            guard state.result == nil, !state.isPaused else { return false }
-            state.isPaused = true
+    package func pause() { setPaused(true) }
+
+    package func resume() { setPaused(false) }
+
+    /// Says what is wanted, and tells the queue unless somebody is about to: one at a time, so that of two calls at the
+    /// same time the queue hears the later one last.
+    private func setPaused(_ isPaused: Bool) {
+        let tells = state.withLock { state in
+            if isPaused, state.result != nil || state.isCancelled { return false }
+            state.isPaused = isPaused
+            guard !state.isTellingQueue, state.isPaused != state.isHeld else { return false }
+            state.isTellingQueue = true
             return true
         }
-        if pauses { engine.queue.pause(run: id) }
-    }
-
-    package func resume() {
-        let resumes = state.withLock { state in
-            defer { state.isPaused = false }
-            return state.isPaused
+        guard tells else { return }
+        while true {
+            let news: Bool? = state.withLock { state in
+                guard state.isPaused != state.isHeld else {
+                    state.isTellingQueue = false
+                    return nil
+                }
+                state.isHeld = state.isPaused
+                return state.isHeld
+            }
+            switch news {
+            case nil: return
+            case true?: engine.queue.pause(run: id)
+            case false?: engine.queue.resume(run: id)
+            }
         }
-        if resumes { engine.queue.resume(run: id) }
     }
 
     func adopt(_ batch: BatchJob) { state.withLock { $0.batch.job = batch } }
@@ -146,11 +172,12 @@ package final class RunCore: PlanOwner, Job {
             guard state.result == nil, let ending = state.ending else { return nil }
             let old = state
             state = State(result: ending, progress: old.progress, reported: old.reported)
+            (state.isPaused, state.isHeld, state.isTellingQueue) = (old.isPaused, old.isHeld, old.isTellingQueue)
             return old
         }
         guard let old, let result = old.ending else { return }
         old.scope.scope?.remove(id)
-        if old.isPaused { engine.queue.resume(run: id) }
+        setPaused(false)
         let orphans = old.shared.values.compactMap(\.running)
         if !orphans.isEmpty { Cancellation.begin(at: orphans, engine.scheduler) }
         probe?.note(.runCompleted(id))

@@ -39,19 +39,21 @@ final class SharedJob: PlanOwner {
         self.run = run
     }
 
-    func join(_ guest: Guest) {
+    /// - Parameter scope: what stands around the guest; the first one's options hold, its deadline does not.
+    func join(_ guest: Guest, _ scope: PlanScope?) {
         let (value, job): ((any Sendable)?, ChainJob?) = state.withLock { state in
             if let value = state.value { return (value, nil) }
             state.guests.append(guest)
             guard state.job == nil else { return (nil, nil) }
-            let job = ChainJob(run: run, owner: self, lane: 0, isNested: true, node: part.node)
+            let own = scope.map { PlanScope(options: $0.options, deadline: nil, isUndo: $0.isUndo) }
+            let job = ChainJob(run: run, owner: self, lane: 0, isNested: true, scope: own, node: part.node)
             state.job = job
             return (nil, job)
         }
         if let value { return guest.end(.success(value)) }
         guard let job else { return }
-        // A cancel that came before the job was there has not reached it.
-        if run.isCancelled { Cancellation.begin(at: [job], run.engine.scheduler) }
+        // A cancel of the run that came before the job was there did not reach it.
+        if run.isCancelled, scope?.isUndo != true { Cancellation.begin(at: [job], run.engine.scheduler) }
         run.engine.scheduler.execute(job, .start)
     }
 
@@ -63,6 +65,8 @@ final class SharedJob: PlanOwner {
         }
         for guest in guests { guest.end(result) }
     }
+
+    func keep(_ undos: [ChainJob.Undo], lane: Int) { run.keep(undos, lane: lane) }
 
     /// What runs, for a cancel of the whole run; and at its end, what nobody waits for any more.
     var running: ChainJob? { state.withLock { $0.job } }

@@ -46,6 +46,8 @@ final class ArrayInput<P: Plan>: BatchInput {
 final class SequenceInput<S: Sequence & Sendable>: BatchInput where S.Element: Plan {
     private struct Source {
         var iterator: S.Iterator?
+        /// The index of what the iterator gives next.
+        var index = 0
     }
 
     private let source: LockBox<Source>
@@ -60,12 +62,18 @@ final class SequenceInput<S: Sequence & Sendable>: BatchInput where S.Element: P
 
     func next(_ index: Int, in context: _PlanContext) throws(BatonError) -> _PlanNode? {
         var taken = source.withLock { source in
-            let taken = Source(iterator: source.iterator)
+            let taken = source
             source.iterator = nil
             return taken
         }
+        // Items that a report says are done are passed over.
+        while taken.index < index {
+            guard taken.iterator?.next() != nil else { return nil }
+            taken.index += 1
+        }
         guard let plan = taken.iterator?.next() else { return nil }
-        source.withLock { $0.iterator = taken.iterator }
+        taken.index += 1
+        source.withLock { $0 = taken }
         return try plan._node(in: context)
     }
 }
@@ -106,14 +114,18 @@ final class AsyncInput<S: AsyncSequence & Sendable>: BatchInput, AsyncBatchInput
             let task = scheduler.startTask("the sequence that a batch reads") { [self] in
                 await read(scheduler, context)
             }
-            state.withLock { $0.task = task }
+            let isClosed = state.withLock { state in
+                if !state.isClosed { state.task = task }
+                return state.isClosed
+            }
+            if isClosed { task.cancel() }
         }
         reader?.resume()
     }
 
     func close() {
         let (reader, task) = state.withLock { state in
-            defer { (state.reader, state.wanted, state.isClosed) = (nil, nil, true) }
+            defer { (state.reader, state.wanted, state.task, state.isClosed) = (nil, nil, nil, true) }
             return (state.reader, state.task)
         }
         task?.cancel()

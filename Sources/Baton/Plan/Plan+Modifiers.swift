@@ -26,6 +26,16 @@ extension Plan {
         scoped { $0.tag = tag }
     }
 
+    /// Whether a second copy is sent of requests within the plan that take long.
+    public func hedging(_ hedging: Hedging) -> Chain<Output> {
+        scoped { $0.hedging = hedging }
+    }
+
+    /// Whether identical safe requests within the plan that are under way at the same time are sent once.
+    public func coalescing(_ coalescing: Coalescing) -> Chain<Output> {
+        scoped { $0.coalescing = coalescing }
+    }
+
     private func scoped(_ change: (inout RequestOptions) -> Void) -> Chain<Output> {
         var options = RequestOptions()
         change(&options)

@@ -71,6 +71,13 @@ public struct CircuitBreaker: Sendable {
         }
     }
 
+    /// Everything that can be compared.
+    package var values: [Double] {
+        [
+            failureShare, Double(minimumCalls), window.inSeconds, openDuration.inSeconds, jitter, Double(probes),
+        ]
+    }
+
     /// What is wrong with the values; nil when nothing is.
     package var fault: String? {
         if !(failureShare > 0 && failureShare <= 1) {

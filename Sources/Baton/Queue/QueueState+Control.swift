@@ -8,6 +8,9 @@ extension QueueState {
     package func inFlight(at host: HostID) -> Int { isCurrent(host) ? Int(core.hosts[host.index].inFlight) : 0 }
     package func waiting(at host: HostID) -> Int { isCurrent(host) ? Int(core.hosts[host.index].waiting) : 0 }
 
+    /// Whether the host is paused, or has as many in flight as it may.
+    package func isFull(_ host: HostID) -> Bool { isCurrent(host) && !core.hosts[host.index].hasRoom }
+
     /// The host's name in this queue. It can be kept, and given as `cached` the next time: the key is looked up only
     /// if the host was forgotten meanwhile, which happens to hosts that have nothing to do and are neither paused nor
     /// limited by themselves, the longest idle first. So ask again before each admission, under the same lock.

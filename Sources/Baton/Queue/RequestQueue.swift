@@ -17,17 +17,21 @@ package final class RequestQueue: Sendable {
     /// Asks for a slot at the origin's host. When it is not granted at once, the job is told with `kind` and `token` as
     /// soon as it is; the signal's value names the host to ``release(_:)``.
     ///
-    /// - Parameter host: what the queue called the host the last time; nil, or for another origin, it is looked up.
+    /// - Parameters:
+    ///   - host: what the queue called the host the last time; nil, or for another origin, it is looked up.
+    ///   - isHostFull: whether it is the host that the job has to wait for.
     package func admit(
         _ job: any Job, kind: UInt8, token: UInt64, origin: HTTPOrigin, host: inout HostID?, run: UInt64,
-        priority: Priority, isRetry: Bool
+        priority: Priority, isRetry: Bool, isHostFull: inout Bool
     ) -> Admission {
         state.withLock { state in
             let id = state.host(for: HostKey(origin), cached: host)
             host = id
-            return state.admit(
+            let admission = state.admit(
                 Work(job, Signal(kind: kind, token: token, value: id.index)), host: id, run: run, priority: priority,
                 position: isRetry ? .front : .back)
+            if case .queued = admission { isHostFull = state.isFull(id) }
+            return admission
         }
     }
 

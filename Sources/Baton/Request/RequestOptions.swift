@@ -28,15 +28,6 @@ public struct RequestOptions: Sendable {
     /// Whether nothing differs.
     package var isEmpty: Bool { box == nil }
 
-    /// What is wrong with the values; nil when nothing is.
-    package var fault: String? {
-        guard let values = box?.values else { return nil }
-        if let timeout = values.timeout, timeout <= .zero {
-            return "the timeout is \(timeout): it must be longer than nothing"
-        }
-        return values.retry?.fault
-    }
-
     /// How long one attempt may take, from the moment it has its slot; nil: as around it. Client's default: 60 s.
     public var timeout: Duration? {
         get { box?.values.timeout }
@@ -90,6 +81,18 @@ public struct RequestOptions: Sendable {
         var values = box?.values ?? Values()
         body(&values)
         box = Box(values)
+    }
+
+    /// What is wrong with the values; nil when nothing is.
+    package var fault: String? {
+        guard let values = box?.values else { return nil }
+        if let timeout = values.timeout, timeout <= .zero {
+            return "the timeout is \(timeout): it must be longer than nothing"
+        }
+        if let deadline = values.deadline, deadline <= .zero {
+            return "the deadline is \(deadline): it must be longer than nothing"
+        }
+        return values.retry?.fault ?? values.hedging?.fault
     }
 
     /// These options, and where they say nothing, the others. Deadline and tag stay with what they were given to.

@@ -55,9 +55,10 @@ struct AuditTests {
         try await withVirtualTime(transport: mock, audit: audit) { client, _ in
             _ = try await client.run(Call("/x", as: EmptyResponse.self))
             var host: HostID?
+            var isHostFull = false
             _ = client.engine.queue.admit(
                 Stranger(), kind: 0, token: 0, origin: try HTTPOrigin(base: "http://mock"), host: &host, run: 0,
-                priority: .normal, isRetry: false)
+                priority: .normal, isRetry: false, isHostFull: &isHostFull)
         }
         #expect(audit.violations == ["the queue counts 1 slots as taken where requests hold 0"])
     }

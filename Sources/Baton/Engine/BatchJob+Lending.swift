@@ -1,0 +1,147 @@
+/// Items that wait give their places to others: for another attempt, or for a host that is full.
+extension BatchJob {
+    /// For each place, at most so many items may have lent theirs; then nothing further is begun.
+    static let mostLent = 4
+
+    func lender(of lane: Int) -> Lender { .batch(self, lane: lane) }
+
+    /// Items' undos are the undos of what the batch stands in.
+    func keep(_ undos: [ChainJob.Undo], lane: Int) {
+        let owner = state.withLock { $0.owner }
+        owner?.keep(undos, lane: self.lane)
+    }
+
+    /// The item in that lane waits, and others may be begun in its place. Called with the call's lock held: it only
+    /// takes note, and ``placeIsFree()`` does what follows.
+    func rest(_ child: AnyObject, lane: Int) -> Bool {
+        state.withLock { state in
+            guard state.isOpen(child, lane), !state.lanes[lane].isLent else { return false }
+            state.lanes[lane].isLent = true
+            state.open -= 1
+            state.lent += 1
+            run.probe?.note(.itemClosed(probed(state.lanes[lane].index)))
+            return true
+        }
+    }
+
+    func placeIsFree() { scheduler.post(self, Signal(kind: Self.advance)) }
+
+    /// The wait is over. True: the item has a place again. False: it gets the next one, and `call` is told.
+    func returns(_ call: CallJob, of child: AnyObject, lane: Int) -> Bool {
+        state.withLock { state in
+            guard state.isOpen(child, lane), state.lanes[lane].isLent else { return true }
+            if state.open < state.limit {
+                settleBack(lane, &state)
+                return true
+            }
+            state.lanes[lane].sleeper = call
+            state.returning.append(lane)
+            return false
+        }
+    }
+
+    /// The one that has waited longest for its place gets it, ahead of items that were not begun.
+    func takeBack(_ state: inout State) -> CallJob? {
+        guard state.open < state.limit, !state.returning.isEmpty else { return nil }
+        let lane = state.returning.removeFirst()
+        settleBack(lane, &state)
+        defer { state.lanes[lane].sleeper = nil }
+        return state.lanes[lane].sleeper
+    }
+
+    private func settleBack(_ lane: Int, _ state: inout State) {
+        state.lanes[lane].isLent = false
+        state.open += 1
+        state.lent -= 1
+        run.probe?.note(.itemOpened(probed(state.lanes[lane].index), limit: state.limit))
+    }
+
+    /// The item in that lane is over, wherever its place was.
+    func leave(_ lane: Int, _ state: inout State) {
+        guard state.lanes[lane].isLent else {
+            run.probe?.note(.itemClosed(probed(state.lanes[lane].index)))
+            return state.open -= 1
+        }
+        state.lanes[lane].isLent = false
+        state.lent -= 1
+        guard state.lanes[lane].sleeper != nil else { return }
+        state.lanes[lane].sleeper = nil
+        state.returning.removeAll { $0 == lane }
+    }
+}
+
+extension BatchJob.State {
+    /// Whether that is still what is under way in the lane.
+    fileprivate func isOpen(_ child: AnyObject, _ lane: Int) -> Bool {
+        lanes.indices.contains(lane) && lanes[lane].isOpen && lanes[lane].child === child
+    }
+}
+
+/// Whose place is lent while a plan or a call waits.
+enum Lender {
+    /// Nobody's.
+    case none
+    /// That of the batch's item in that lane.
+    case batch(BatchJob, lane: Int)
+    /// What the plan stands in has to say.
+    case plan(any PlanOwner, lane: Int)
+    case call(any CallOwner, lane: Int, within: CallJob)
+}
+
+extension CallJob {
+    /// The batch whose item this call is, or is a part of, and what that batch knows the item as.
+    func lender(_ owner: any CallOwner, _ lane: Int) -> (batch: BatchJob, child: AnyObject, lane: Int)? {
+        var child: AnyObject = self
+        var lender = owner.lender(of: lane)
+        var above: AnyObject = owner
+        while true {
+            switch lender {
+            case .none: return nil
+            case .batch(let batch, let lane): return (batch, child, lane)
+            case .plan(let owner, let lane):
+                child = above
+                above = owner
+                lender = owner.lender(of: lane)
+            case .call(let owner, let lane, let call):
+                child = call
+                above = owner
+                lender = owner.lender(of: lane)
+            }
+        }
+    }
+
+    // MARK: Resting
+
+    /// The call has begun to wait for something that takes a while. Its lock is held; what is returned is told after it.
+    func rest(_ state: State) -> BatchJob? {
+        guard let owner = state.owner, let (batch, child, lane) = lender(owner, state.lane) else { return nil }
+        return batch.rest(child, lane: lane) ? batch : nil
+    }
+
+    /// Whether the call may go on now; otherwise ``goOn()`` is called when it may.
+    func mayGoOn(_ owner: any CallOwner, _ lane: Int) -> Bool {
+        guard let (batch, child, lane) = lender(owner, lane) else { return true }
+        return batch.returns(self, of: child, lane: lane)
+    }
+
+    /// There is a place again.
+    func goOn() { scheduler.post(self, Signal(kind: Self.place)) }
+
+    func placed() {
+        let next: (HTTPRequest?, token: UInt64)? = state.withLock { state in
+            guard state.isReturning else { return nil }
+            state.isReturning = false
+            switch state.phase {
+            case .backingOff:
+                state.phase = .preparing
+                return (nil, state.token)
+            case .returning:
+                state.phase = .preparing
+                return (state.current, state.token)
+            default: return nil
+            }
+        }
+        guard let (request, token) = next else { return }
+        if let request { admit(request, token, isBack: true) } else { beginAttempt(token) }
+    }
+}
