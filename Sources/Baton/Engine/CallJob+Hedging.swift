@@ -60,8 +60,16 @@ extension CallJob: CallOwner {
             state.hedge?.timer = nil
             return .some(state.policies)
         }
-        guard let policies, policies?.withdraw(at: scheduler.now) ?? true else { return }
-        sendCopy(token)
+        guard let policies else { return }
+        if policies?.withdraw(at: scheduler.now) ?? true { return sendCopy(token) }
+        // The budget allows no further copy: where none is under way, that is the end.
+        let lost: (UInt64, BatonError)? = state.withLock { state in
+            guard state.token == token, state.phase == .hedging, let hedge = state.hedge, hedge.open == 0,
+                let error = hedge.failure
+            else { return nil }
+            return (endHedge(&state), error)
+        }
+        if let (token, error) = lost { concludeExchange(.failure(error), token) }
     }
 
     private enum Course {

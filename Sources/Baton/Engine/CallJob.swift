@@ -238,6 +238,9 @@ final class CallJob: Cancellable, RunPart {
 
     // MARK: Ending
 
+    /// The attempts of the latest use, where there was more than one; for its owner, until it is used again.
+    var records: [AttemptRecord] { state.withLock { $0.records } }
+
     static var cancelled: BatonError { BatonError(.cancelled, "the run was cancelled") }
 
     /// Ends the call, once, and tells its owner. The token says that nobody else did meanwhile.

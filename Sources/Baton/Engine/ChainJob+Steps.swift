@@ -132,7 +132,9 @@ extension ChainJob {
             return startPart(node, inner, tag: description.options.tag, &registers)
         }
         let call = state.withLock { $0.call } ?? CallJob(run: run)
+        let traced = run.traceStart != nil && !isNested ? (description.request, scheduler.now) : nil
         let waits = wait(&registers) { state in
+            state.traced = traced
             state.call = call
             state.child = call
             state.output = description.output

@@ -50,6 +50,8 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var arrival: Arrival?
         var output: (any Response.Type)?
         var call: CallJob?
+        /// The request under way and when it was begun, where the run keeps a trace.
+        var traced: (request: HTTPRequest, began: Instant)?
         var child: (any Cancellable)?
         var task: Task<Void, Never>?
         var timer: TimerHandle?
@@ -119,6 +121,7 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
     // MARK: Waiting
 
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
+        if run.traceStart != nil, !isNested { trace(call, result, attempts: attempts) }
         let isLast: Bool? = state.withLock { state in
             guard state.phase == .waiting, state.arrival == nil, let registers = state.registers else { return nil }
             state.arrival = .response(result)

@@ -15,7 +15,7 @@ extension Client {
     /// Starts a plan and returns at once. Dropping the handle does nothing to the run; a scope that is released stops it.
     @discardableResult
     public func start<P: Plan>(_ plan: P, in scope: CancellationScope? = nil) -> Run<P.Output> {
-        Run(launch(plan, in: scope))
+        Run(launch(plan, in: scope, keepsTrace: true))
     }
 
     /// Starts a plan; `completion` is called once, on the main actor, also when the run is cancelled.
@@ -41,16 +41,17 @@ extension Client {
     ) -> Run<P.Output> {
         let scheduler = engine.scheduler
         return Run(
-            launch(plan, in: scope) { result in
+            launch(plan, in: scope, keepsTrace: true) { result in
                 scheduler.deliver(on: queue) { completion(Run<P.Output>.result(result)) }
             })
     }
 
     func launch<P: Plan>(
-        _ plan: P, in scope: CancellationScope? = nil, isCancelled: Bool = false,
+        _ plan: P, in scope: CancellationScope? = nil, isCancelled: Bool = false, keepsTrace: Bool = false,
         completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
     ) -> RunCore {
-        let run = RunCore(engine: engine, settings: settings, scope: scope, completion: completion)
+        let run = RunCore(
+            engine: engine, settings: settings, scope: scope, keepsTrace: keepsTrace, completion: completion)
         scope?.add(run)
         run.start(.plan(plan), isCancelled: isCancelled)
         return run

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The handle of a plan that was started.
 ///
 /// Dropping it does nothing: the run goes on and its completion is called.
@@ -38,6 +40,9 @@ public struct Run<Output: Sendable>: Sendable {
     /// How far the run is, each time that changes; it ends with the run. A slow reader sees the newest only.
     public var progress: AsyncStream<RunProgress> { core.progress }
 
+    /// What the requests of the plan's chain did so far, step by step.
+    public var trace: RunTrace { core.trace }
+
     static func typed(_ result: Result<any Sendable, BatonError>) throws(BatonError) -> Output {
         try Self.result(result).get()
     }
@@ -59,4 +64,7 @@ public struct RunProgress: Sendable, Hashable {
 
     /// The share that is done, 0 to 1; nil when it is not known.
     public var fraction: Double? { batch?.fraction }
+
+    /// The same as Foundation's `Progress`: a snapshot, indeterminate outside batches.
+    public var foundation: Progress { batch?.foundation ?? Progress(totalUnitCount: -1) }
 }

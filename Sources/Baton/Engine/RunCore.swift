@@ -15,6 +15,8 @@ package final class RunCore: PlanOwner, Job {
         var scope = WeakScope()
         /// The outermost batch that is under way.
         var batch = WeakBatch()
+        /// What the chain's requests did; nil where nobody can ask for it.
+        var trace: RunTrace?
         var waiters: [CheckedContinuation<Result<any Sendable, BatonError>, Never>] = []
         var completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
         /// Whether somebody reads the progress.
@@ -40,17 +42,22 @@ package final class RunCore: PlanOwner, Job {
     let settings: Settings
     let events: EventQueue?
     let probe: (any EngineProbe)?
+    /// The beginning of the trace; nil where none is kept.
+    let traceStart: Instant?
     private let state: LockBox<State>
 
     init(
-        engine: Engine, settings: Settings, scope: CancellationScope? = nil,
+        engine: Engine, settings: Settings, scope: CancellationScope? = nil, keepsTrace: Bool = false,
         completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
     ) {
         self.engine = engine
         self.settings = settings
         probe = engine.probe
+        traceStart = keepsTrace ? engine.scheduler.now : nil
         events = settings.observers.isEmpty ? nil : EventQueue(settings.observers, engine.scheduler)
-        state = LockBox(State(scope: WeakScope(scope: scope), completion: completion))
+        state = LockBox(
+            State(
+                scope: WeakScope(scope: scope), trace: keepsTrace ? RunTrace() : nil, completion: completion))
     }
 
     /// Begins, on another thread than the caller's.
@@ -171,7 +178,8 @@ package final class RunCore: PlanOwner, Job {
         let old: State? = state.withLock { state in
             guard state.result == nil, let ending = state.ending else { return nil }
             let old = state
-            state = State(result: ending, progress: old.progress, reported: old.reported)
+            state = State(
+                result: ending, trace: old.trace, progress: old.progress, reported: old.reported)
             (state.isPaused, state.isHeld, state.isTellingQueue) = (old.isPaused, old.isHeld, old.isTellingQueue)
             return old
         }
@@ -201,6 +209,12 @@ package final class RunCore: PlanOwner, Job {
             }
         }
     }
+
+    // MARK: The trace
+
+    func note(_ step: RunTrace.Step) { state.withLock { $0.trace?.add(step) } }
+
+    var trace: RunTrace { state.withLock { $0.trace } ?? RunTrace() }
 
     // MARK: Progress
 

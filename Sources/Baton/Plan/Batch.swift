@@ -119,8 +119,9 @@ public struct Batch<Item: Sendable>: Plan {
 
     /// The same batch, of which only what `report` says is unfinished is run: failed, cancelled and not begun items.
     ///
-    /// The report it yields is whole: what had succeeded is taken over. Requests with an idempotency key are sent under
-    /// the one they had. Batches over sequences fail with `inputConsumed`.
+    /// The report it yields is whole: what had succeeded is taken over. Items that are requests with an idempotency key
+    /// are sent under the one they had; requests within items that are chains get new ones. Batches over sequences fail
+    /// with `inputConsumed`.
     public func redrive(_ report: Report<Item>) -> Batch {
         var copy = self
         copy.description.isRedriven = true

@@ -40,7 +40,9 @@ extension Plan {
     /// When a later step fails, or the run is cancelled, the undos of the steps that had succeeded run one after the
     /// other, last step first. They run to their end also in a run that is cancelled, each at most for `deadline`
     /// (default 30 s). The run then ends with the error that caused it; undos that failed stand in
-    /// `error.undoFailures`. The undos of a batch's items are not run when something outside the batch fails.
+    /// `error.undoFailures`. Steps within parts, such as those of a zip, the items of a batch or shared parts, are undone
+    /// too when something outside the part fails; they count as done when their part was. Nothing is undone for a
+    /// failure that is recovered.
     public func undo<Undo: Plan>(
         deadline: Duration = .seconds(30), _ derive: @escaping @Sendable (Output) throws -> Undo
     ) -> Chain<Output> {

@@ -13,7 +13,8 @@ struct ConfigurationTests {
         let looked = [
             "baseURL", "transport", "fields", "timeout", "maxConcurrency", "maxConcurrencyPerHost", "maxWaiting",
             "retry",
-            "interceptors", "observers", "coding",
+            "interceptors", "observers", "coding", "retryBudget", "pacing", "breaker", "adaptiveConcurrency", "hedging",
+            "coalescing",
         ]
         #expect(names.sorted() == looked.sorted(), "a new field needs a test of its effect here")
     }

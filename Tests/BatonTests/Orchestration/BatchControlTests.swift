@@ -149,9 +149,11 @@ struct BatchControlTests {
         #expect(run.scheduler.timerCount == 0)
     }
 
-    @Test("A failed item is sent again at once, or after the others, or when asked", arguments: [
-        (RetryTiming.atOnce, [1, 1, 2, 3]), (.afterOthers, [1, 2, 3, 1]), (.whenAsked, [1, 2, 3]),
-    ])
+    @Test(
+        "A failed item is sent again at once, or after the others, or when asked",
+        arguments: [
+            (RetryTiming.atOnce, [1, 1, 2, 3]), (.afterOthers, [1, 2, 3, 1]), (.whenAsked, [1, 2, 3]),
+        ])
     func timing(timing: RetryTiming, order: [Int]) async throws {
         let transport = ScriptedTransport { request, n in
             request.number == 1 && n == 1 ? .reply(.status(404)) : .reply(.item(for: request))
@@ -214,7 +216,8 @@ struct BatchControlTests {
             return request.number == 1 ? .reply(.status(400), after: .seconds(1)) : .silence
         }
         try await withVirtualTime(transport: transport) { client, clock in
-            let batch = Batch((0..<3).map(Pay.init), maxConcurrency: 3).failurePolicy(variant == 0 ? .failFast : .collectAll)
+            let batch = Batch((0..<3).map(Pay.init), maxConcurrency: 3).failurePolicy(
+                variant == 0 ? .failFast : .collectAll)
             let run = client.start(batch)
             try await clock.sleep(for: .seconds(2))
             if variant == 1 { run.cancel() }

@@ -86,7 +86,8 @@ struct FailurePolicyTests {
     }
 
     @Test(
-        "So many failures are tolerated, and one more ends it", arguments: [(0, false), (1, false), (2, true), (3, true)])
+        "So many failures are tolerated, and one more ends it",
+        arguments: [(0, false), (1, false), (2, true), (3, true)])
     func tolerate(count: Int, succeeds: Bool) async throws {
         let ending = try await Self.run(.tolerate(count), bad: [1, 3])
         #expect((ending.error == nil) == succeeds)

@@ -19,10 +19,12 @@ struct RetryingTests {
         var outer: Int?
     }
 
-    @Test("The nearest policy holds: client, outer plan, inner plan, request", arguments: [
-        (Layers(), 2), (Layers(outer: 3), 3), (Layers(inner: 4, outer: 3), 4),
-        (Layers(request: 5, inner: 4, outer: 3), 5), (Layers(request: 1, outer: 3), 1),
-    ])
+    @Test(
+        "The nearest policy holds: client, outer plan, inner plan, request",
+        arguments: [
+            (Layers(), 2), (Layers(outer: 3), 3), (Layers(inner: 4, outer: 3), 4),
+            (Layers(request: 5, inner: 4, outer: 3), 5), (Layers(request: 1, outer: 3), 1),
+        ])
     func nearest(layers: Layers, attempts: Int) async throws {
         let transport = Self.failing()
         try await withVirtualTime(
@@ -146,10 +148,13 @@ struct RetryingTests {
         }
     }
 
-    @Test("T29: what is not idempotent is sent once, unless that is chosen", arguments: [
-        (HTTPMethod.get, Idempotency?.none, 4), (.put, nil, 4), (.delete, nil, 4), (.post, nil, 1), (.patch, nil, 1),
-        (.post, .marked, 4), (.post, .keyed(), 4), (.patch, .keyed("k"), 4),
-    ])
+    @Test(
+        "T29: what is not idempotent is sent once, unless that is chosen",
+        arguments: [
+            (HTTPMethod.get, Idempotency?.none, 4), (.put, nil, 4), (.delete, nil, 4), (.post, nil, 1),
+            (.patch, nil, 1),
+            (.post, .marked, 4), (.post, .keyed(), 4), (.patch, .keyed("k"), 4),
+        ])
     func idempotency(method: HTTPMethod, idempotency: Idempotency?, attempts: Int) async throws {
         let transport = ScriptedTransport { _, _ in .fail(.connectionLost) }
         try await withVirtualTime(transport: transport, configure: { $0.retry = Self.policy(4) }) { client, _ in

@@ -212,7 +212,8 @@ struct StreamingTests {
         }
     }
 
-    @Test("An asynchronous sequence is read by one task, only when an item can begin", arguments: 0..<8 as Range<UInt64>)
+    @Test(
+        "An asynchronous sequence is read by one task, only when an item can begin", arguments: 0..<8 as Range<UInt64>)
     func asynchronous(seed: UInt64) async throws {
         let transport = ScriptedTransport.shop(after: .seconds(1))
         try await withVirtualTime(transport: transport, seed: seed) { client, clock in

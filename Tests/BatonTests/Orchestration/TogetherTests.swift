@@ -21,7 +21,8 @@ struct TogetherTests {
         }
     }
 
-    @Test("The first failure of a zip is the error itself, and the rest is cancelled", arguments: 0..<20 as Range<UInt64>)
+    @Test(
+        "The first failure of a zip is the error itself, and the rest is cancelled", arguments: 0..<20 as Range<UInt64>)
     func firstFailure(seed: UInt64) async throws {
         let transport = ScriptedTransport { request, _ in
             request.number == 2
@@ -103,7 +104,8 @@ struct TogetherTests {
     }
 
     @Test(
-        "A cancel of the run cancels its shared parts, and nothing is sent after it", arguments: 0..<60 as Range<UInt64>)
+        "A cancel of the run cancels its shared parts, and nothing is sent after it", arguments: 0..<60 as Range<UInt64>
+    )
     func runCancelled(seed: UInt64) {
         let transport = ScriptedTransport.shop(after: .milliseconds(10))
         let run = SeededRun(seed: seed, transport)
