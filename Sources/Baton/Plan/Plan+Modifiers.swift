@@ -26,6 +26,11 @@ extension Plan {
         scoped { $0.tag = tag }
     }
 
+    /// Which interceptors stand around requests within the plan.
+    public func interceptors(_ selection: InterceptorSelection) -> Chain<Output> {
+        scoped { $0.interceptors = selection }
+    }
+
     private func scoped(_ change: (inout RequestOptions) -> Void) -> Chain<Output> {
         var options = RequestOptions()
         change(&options)

@@ -15,12 +15,17 @@ public struct RequestOptions: Sendable {
         var deadline: Duration?
         var priority: Priority?
         var tag: String?
+        var interceptors: InterceptorSelection?
+        var cacheMode: CacheMode?
     }
 
     private var box: Box?
 
     /// Nothing differs.
     public init() {}
+
+    /// Options of which `configure` says what differs.
+    public init(_ configure: (inout RequestOptions) -> Void) { configure(&self) }
 
     /// Whether nothing differs.
     package var isEmpty: Bool { box == nil }
@@ -56,6 +61,18 @@ public struct RequestOptions: Sendable {
         set { change { $0.tag = newValue } }
     }
 
+    /// Which interceptors stand around it; nil: as around it. Client's default: all.
+    public var interceptors: InterceptorSelection? {
+        get { box?.values.interceptors }
+        set { change { $0.interceptors = newValue } }
+    }
+
+    /// What the client's cache does with it; nil: as around it. Client's default: that of its cache; without one, nothing.
+    public var cacheMode: CacheMode? {
+        get { box?.values.cacheMode }
+        set { change { $0.cacheMode = newValue } }
+    }
+
     private mutating func change(_ body: (inout Values) -> Void) {
         var values = box?.values ?? Values()
         body(&values)
@@ -70,6 +87,8 @@ public struct RequestOptions: Sendable {
             values.timeout = values.timeout ?? outer.timeout
             values.retry = values.retry ?? outer.retry
             values.priority = values.priority ?? outer.priority
+            values.interceptors = values.interceptors ?? outer.interceptors
+            values.cacheMode = values.cacheMode ?? outer.cacheMode
         }
         return options
     }
