@@ -73,6 +73,7 @@ extension BatchJob {
             state.lanes[lane].node = nil
             state.freeLanes.append(lane)
             state.open -= 1
+            run.probe?.note(.itemClosed(probed(index)))
             state.progress.running -= 1
             let isRepeated = state.repeats[index, default: 0] < description.repeats
             let isWithdrawn = state.withdrawn.contains(index)

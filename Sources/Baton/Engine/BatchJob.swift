@@ -2,7 +2,7 @@
 ///
 /// Only lanes wait for slots; items that were not begun are nothing but a position in the input. One lane pulls at a
 /// time, outside the lock, because building a request is the user's code.
-final class BatchJob: Cancellable, CallOwner, PlanOwner {
+final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
     enum Phase {
         case running, asking, pausing, ended
     }
@@ -219,9 +219,14 @@ final class BatchJob: Cancellable, CallOwner, PlanOwner {
         state.lanes[lane].index = index
         state.lanes[lane].isOpen = true
         state.open += 1
+        run.probe?.note(.itemOpened(probed(index), limit: state.limit))
         state.progress.pending = max(0, state.progress.pending - 1)
         state.progress.running += 1
         return lane
+    }
+
+    func probed(_ index: Int) -> ProbedItem {
+        ProbedItem(run: run.id, batch: ObjectIdentifier(self), index: index)
     }
 
     /// One pull on a worker thread, because reading the input may block.

@@ -4,11 +4,22 @@ internal import Foundation
 extension CallJob: TransportEvents {
     /// Gets a slot for the request, at once or when there is one.
     func enqueue(_ request: HTTPRequest, _ token: UInt64) {
+        if engine.breakers != nil, !passesBreaker(request, token) { return }
+        var isHedged = false
         let admission: RequestQueue.Admission? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
+            if let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, request, hedging) {
+                isHedged = true
+                return nil
+            }
             if state.hostOrigin !== request.origin {
                 state.hostOrigin = request.origin
                 state.host = nil
+                state.policies = nil
+            }
+            if engine.watchesHosts {
+                let policies = hostPolicies(&state, request.origin)
+                policies.begin(at: scheduler.now, isFirst: state.attempt <= 1 && !state.isCopy)
             }
             state.current = request
             state.phase = .waiting
@@ -19,7 +30,7 @@ extension CallJob: TransportEvents {
                 priority: state.options.priority ?? .normal, isRetry: state.attempt > 1)
         }
         switch admission {
-        case nil: break
+        case nil: if isHedged { sendCopy(token) }
         case .granted:
             if let host = state.withLock({ $0.host }) { granted(token, host: host.index) }
         case .rejected:
@@ -37,17 +48,23 @@ extension CallJob: TransportEvents {
 
     /// The slot is ours, unless the call has gone on without it.
     func granted(_ token: UInt64, host: Int32) {
+        probe?.note(.slotTaken(limit: engine.queue.limit))
         let now = scheduler.now
         let departure: (HTTPRequest, AttemptEvent?)? = state.withLock { state in
             guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }
             state.phase = .inFlight
             state.ticket = nil
+            if let policies = state.policies {
+                policies.depart()
+                state.departed = now
+            }
             let timeout = state.options.timeout ?? settings.timeout
             state.deadline = now.advanced(by: timeout)
             armTimer(&state)
+            probe?.note(.exchangeSent(probed(token), isUndo: state.scope?.isUndo ?? false))
             return (request, attemptEvent(state, at: now))
         }
-        guard let (request, event) = departure else { return engine.queue.release(host) }
+        guard let (request, event) = departure else { return giveBack(host) }
         if let event { run.events?.append(.attemptStarted(event)) }
         let transmission = engine.transport.send(request, to: TransportReceiver(self, token: token))
         let isAbandoned = state.withLock { state in
@@ -88,6 +105,7 @@ extension CallJob: TransportEvents {
         let error = BatonError(.timedOut, "no complete response within \(timeout)")
             .with(phase: old.head == nil ? .send : .receive)
         if let event = attemptEvent(old, at: now) { run.events?.append(.attemptEnded(event, .failure(error))) }
+        exchangeEnded(old, .failure(error))
         conclude(.failure(error), token)
     }
 
@@ -99,17 +117,31 @@ extension CallJob: TransportEvents {
             Orphan(
                 token: state.token, host: state.host?.index ?? 0, forfeit: forfeit,
                 event: attemptEvent(state, at: scheduler.now)))
+        probe?.note(.exchangeGivenUp(probed(state.token)))
         state.token &+= 1
         state.transmission = nil
         state.head = nil
         state.body = Data()
         state.phase = .preparing
+        state.departed = nil
+        state.breaker = nil
     }
 
     func forfeit(_ token: UInt64) {
         guard let orphan = takeOrphan(token) else { return }
+        probe?.note(.exchangeForfeited(probed(token)))
         if let event = orphan.event { run.events?.append(.slotForfeited(event)) }
-        engine.queue.release(orphan.host)
+        giveBack(orphan.host)
+    }
+
+    /// Gives a slot back.
+    func giveBack(_ host: Int32) {
+        probe?.note(.slotReturned)
+        engine.queue.release(host)
+    }
+
+    private func probed(_ token: UInt64) -> ProbedExchange {
+        ProbedExchange(run: run.id, call: ObjectIdentifier(self), token: token)
     }
 
     private func takeOrphan(_ token: UInt64) -> Orphan? {
@@ -121,6 +153,7 @@ extension CallJob: TransportEvents {
     // MARK: What the transport says
 
     func receiveHead(_ head: HTTPResponseHead, token: UInt64) {
+        probe?.note(.transportTold(probed(token), isEnd: false))
         state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return }
             state.head = head
@@ -128,6 +161,7 @@ extension CallJob: TransportEvents {
     }
 
     func receiveChunk(_ bytes: Data, token: UInt64) -> Demand {
+        probe?.note(.transportTold(probed(token), isEnd: false))
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
             if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
@@ -137,7 +171,9 @@ extension CallJob: TransportEvents {
         return .more
     }
 
-    func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {}
+    func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {
+        probe?.note(.transportTold(probed(token), isEnd: false))
+    }
 
     func receiveEnd(_ metrics: TransportMetrics?, token: UInt64) {
         land(token) { state in
@@ -180,13 +216,16 @@ extension CallJob: TransportEvents {
         if let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(error)))
         }
+        exchangeEnded(old, .failure(error))
         conclude(.failure(error), token)
     }
 
     /// Takes the end of an exchange: the first one for the token that is in flight counts.
     private func land(_ token: UInt64, _ reply: (inout State) -> Result<HTTPResponse, BatonError>) {
+        probe?.note(.transportTold(probed(token), isEnd: true))
         let isCurrent = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
+            probe?.note(.exchangeLanded(probed(token)))
             state.reply = reply(&state)
             state.phase = .landed
             state.transmission = nil
@@ -200,24 +239,41 @@ extension CallJob: TransportEvents {
         // An exchange that was given up gives its slot back now; anything else comes too late or twice.
         guard let orphan = takeOrphan(token) else { return }
         scheduler.cancel(orphan.forfeit)
-        engine.queue.release(orphan.host)
+        giveBack(orphan.host)
+    }
+
+    /// What there is to do about a reply that has landed.
+    private struct Landing {
+        var reply: Result<HTTPResponse, BatonError>
+        var host: HostID?
+        var event: AttemptEvent?
+        var token: UInt64
+        /// The state as it was, where somebody wants to know how exchanges end.
+        var watched: State?
     }
 
     /// Looks at the reply, after the slot has gone back.
     func settle(_ token: UInt64) {
-        let landed: (Result<HTTPResponse, BatonError>, HostID?, AttemptEvent?, token: UInt64)? = state.withLock {
-            state in
+        let landed: Landing? = state.withLock { state in
             guard state.phase == .landed, state.token == token, let reply = state.reply else { return nil }
             state.reply = nil
             state.token &+= 1
             state.phase = .preparing
-            return (reply, state.host, run.events == nil ? nil : attemptEvent(state, at: scheduler.now), state.token)
+            let isWatched = state.departed != nil || state.breaker != nil
+            let landing = Landing(
+                reply: reply, host: state.host,
+                event: run.events == nil ? nil : attemptEvent(state, at: scheduler.now), token: state.token,
+                watched: isWatched ? state : nil)
+            if isWatched { (state.departed, state.breaker) = (nil, nil) }
+            return landing
         }
-        guard case (let reply, let host, let event, let token)? = landed else { return }
-        if let host { engine.queue.release(host.index) }
-        let result = validated(reply)
-        if let event { run.events?.append(.attemptEnded(event, result)) }
-        conclude(result, token)
+        guard let landed else { return }
+        let result = validated(landed.reply)
+        // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
+        if let old = landed.watched { exchangeEnded(old, result) }
+        if let host = landed.host { giveBack(host.index) }
+        if let event = landed.event { run.events?.append(.attemptEnded(event, result)) }
+        conclude(result, landed.token)
     }
 
     /// Judges the response: the innermost layer, so that interceptors and retries see what it refuses.

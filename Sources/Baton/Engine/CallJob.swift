@@ -5,9 +5,9 @@ internal import Foundation
 /// Replies, timeouts and cancellations come from anywhere and at any time. Each takes the one lock, compares phase and
 /// token, and the first one that fits decides; it acts after unlocking. The token changes with every exchange, so what
 /// comes late finds nothing to change. A lane of a batch and a chain use one call again and again.
-final class CallJob: Cancellable {
+final class CallJob: Cancellable, RunPart {
     enum Phase {
-        case idle, preparing, intercepting, waiting, inFlight, landed, backingOff
+        case idle, preparing, coalescing, intercepting, hedging, waiting, inFlight, landed, backingOff
     }
 
     /// How much of the way is this call's own: interceptors hand on to a call with fewer layers.
@@ -41,6 +41,19 @@ final class CallJob: Cancellable {
         /// The interceptors that the request chose; nil where it has the client's.
         var stack: InterceptorStack?
         var scope: PlanScope?
+        /// What the host has shown; looked up with the first request to it.
+        var policies: HostPolicies?
+        var breaker: Breakers.Ticket?
+        var hedge: Hedge?
+        /// Whether it is one of several copies.
+        var isCopy = false
+        var key: CoalescingKey?
+        /// When the call, its present attempt and its present exchange began; nil where nobody asks.
+        var began: Instant?
+        var attemptBegan: Instant?
+        var departed: Instant?
+        /// The attempts that failed, and the one that succeeded after them.
+        var records: [AttemptRecord] = []
         var transmission: (any Transmission)?
         var head: HTTPResponseHead?
         var body = Data()
@@ -75,12 +88,14 @@ final class CallJob: Cancellable {
     let engine: Engine
     let settings: Settings
     let scheduler: any Scheduler
+    let probe: (any EngineProbe)?
 
     init(run: RunCore) {
         self.run = run
         engine = run.engine
         settings = run.settings
         scheduler = run.engine.scheduler
+        probe = run.probe
     }
 
     // MARK: Beginning
@@ -110,9 +125,12 @@ final class CallJob: Cancellable {
             state.scope = scope
             state.options = options
             if let chosen { state.stack = chosen }
+            state.began = nil
+            if !state.records.isEmpty { state.records = [] }
             return (state.token, state.cancellation)
         }
         if let cancellation { return finish(.failure(cancellation), token) }
+        if layers == .all, coalesces(original, token) { return }
         if layers == .all, !stack.call.isEmpty {
             intercept(original.request, with: stack.call, below: .attempts, token)
         } else {
@@ -125,7 +143,14 @@ final class CallJob: Cancellable {
         typealias Beginning = (HTTPRequest, number: UInt64, attempt: Int, RequestOptions, Layers, InterceptorStack)
         let begun: Beginning? = state.withLock { state in
             guard let original = state.original, state.phase == .preparing, state.token == token else { return nil }
-            if state.layers != .exchange { state.attempt += 1 }
+            if state.layers != .exchange {
+                state.attempt += 1
+                if settings.keepsRecords || state.attempt > 1 {
+                    let now = scheduler.now
+                    state.attemptBegan = now
+                    if state.began == nil { state.began = now }
+                }
+            }
             let stack = state.stack ?? settings.stack
             return (original.request, state.number, state.attempt, state.options, state.layers, stack)
         }
@@ -170,6 +195,7 @@ final class CallJob: Cancellable {
     static let retry: UInt8 = 13
     static let forfeit: UInt8 = 14
     static let refused: UInt8 = 15
+    static let hedge: UInt8 = 16
 
     func run(_ signal: Signal) {
         switch signal.kind {
@@ -179,34 +205,14 @@ final class CallJob: Cancellable {
         case Self.retry: retryNow(signal.token)
         case Self.forfeit: forfeit(signal.token)
         case Self.refused: refused(signal.token)
+        case Self.hedge: hedgeFired(signal.token)
         default: break
         }
     }
 
     // MARK: Between attempts
 
-    /// The attempt is over: the call is too, unless the policy wants another one.
-    func conclude(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
-        guard case .failure(let error) = result else { return finish(result, token) }
-        let facts: (CallDescription, RetryPolicy, attempt: Int, deadline: Instant?)? = state.withLock { state in
-            guard state.layers != .exchange, !state.isCancelled, let original = state.original else { return nil }
-            return (original, state.options.retry ?? settings.retry, state.attempt, state.scope?.deadline)
-        }
-        guard case (let original, let policy, let attempt, let deadline)? = facts else { return finish(result, token) }
-        guard
-            let wait = policy.wait(
-                after: error, attempt: attempt, request: original.request, random: scheduler.random)
-        else { return finish(result, token) }
-        if let deadline, scheduler.now.advanced(by: wait) >= deadline {
-            let late = BatonError(
-                .deadlineExceeded, "the wait of \(wait) before the next attempt does not fit before the deadline",
-                underlying: error, response: error.response)
-            return finish(.failure(late), token)
-        }
-        backOff(for: wait, because: error, token)
-    }
-
-    private func backOff(for wait: Duration, because error: BatonError, _ token: UInt64) {
+    func backOff(for wait: Duration, because error: BatonError, _ token: UInt64) {
         let now = scheduler.now
         // Told before the timer is set, so that the next attempt is not told first.
         if let event = attemptEvent(at: now) {
@@ -239,7 +245,8 @@ final class CallJob: Cancellable {
         let ending: Ending? = state.withLock { state in
             guard state.phase != .idle, state.token == token, let owner = state.owner else { return nil }
             let ending = Ending(
-                owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task)
+                owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task,
+                records: state.records)
             state.phase = .idle
             state.token &+= 1
             state.owner = nil
@@ -248,6 +255,10 @@ final class CallJob: Cancellable {
             state.scope = nil
             if state.stack != nil { state.stack = nil }
             state.ticket = nil
+            state.hedge = nil
+            state.key = nil
+            state.departed = nil
+            state.breaker = nil
             state.transmission = nil
             state.reply = nil
             state.backoff = nil
@@ -258,7 +269,7 @@ final class CallJob: Cancellable {
         }
         guard let ending else { return }
         let explained = result.mapError { error in
-            error.with(
+            error.with(records: ending.records).with(
                 path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
                 request: ending.original?.request.summary)
         }
@@ -272,6 +283,7 @@ final class CallJob: Cancellable {
         var attempts: Int
         var original: CallDescription?
         var task: Task<Void, Never>?
+        var records: [AttemptRecord]
     }
 
     /// The call will not be used again: its timer goes.
@@ -314,10 +326,13 @@ final class CallJob: Cancellable {
         case .inFlight: old.transmission?.cancel()
         case .backingOff: old.backoff.map(scheduler.cancel)
         case .intercepting: old.task?.cancel()
+        case .hedging: if let timer = old.hedge?.timer { scheduler.cancel(timer) }
+        case .coalescing: if let key = old.key { engine.coalescer.leave(key, self) }
         // A reply that has landed is not looked at any more, so its slot is given back here.
-        case .landed: if let host = old.host { engine.queue.release(host.index) }
-        case .idle, .preparing: break
+        case .landed: if let host = old.host { giveBack(host.index) }
+        case .idle, .preparing: old.task?.cancel()
         }
+        exchangeEnded(old, .failure(BatonError(.cancelled)))
         if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(reason)))
         }

@@ -3,7 +3,7 @@
 /// Steps are interpreted in a loop on worker threads, with one frame for each chain that stands within another, so
 /// the stack does not grow with their number or depth. Where a step has to wait, the registers are put aside, and the
 /// one who ends the wait posts.
-final class ChainJob: Cancellable, CallOwner, PlanOwner {
+final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
     /// A chain that is being run, and how far it is.
     struct Frame {
         var steps: [ChainStep]

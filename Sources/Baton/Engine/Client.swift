@@ -44,9 +44,7 @@ public final class Client: Runner {
         settings = Settings(configuration)
         engine = Engine(
             transport: configuration.transport ?? DefaultTransport.make(), scheduler: scheduler,
-            limit: max(1, configuration.maxConcurrency),
-            hostLimit: configuration.maxConcurrencyPerHost.map { max(1, $0) },
-            maxWaiting: configuration.maxWaiting.map { max(0, $0) })
+            configuration: configuration)
     }
 
     init(configuration: Configuration, engine: Engine, fault: String? = nil) {
@@ -97,6 +95,20 @@ extension Client {
         public var maxWaiting: Int?
         /// Whether and when failed requests are sent again.
         public var retry = RetryPolicy()
+        /// How many retries and hedges a host gets beside its requests. Default: 20 % of them over 10 s, plus 10; nil for
+        /// no bound. Exhausted, a request fails with what it has.
+        public var retryBudget: RetryBudget? = RetryBudget()
+        /// What a host that asks to be left alone (429 or 503 with `Retry-After`) gets. Default: a pause for all requests
+        /// to it, and a slow start after it; nil: only the request that was told waits.
+        public var pacing: ServerPacing? = ServerPacing()
+        /// Refuses requests to a host that fails. Default: nil, nothing is refused.
+        public var breaker: CircuitBreaker?
+        /// Finds the limit of each host by itself, within `maxConcurrencyPerHost`. Default: nil, it is fixed.
+        public var adaptiveConcurrency: AdaptiveConcurrency?
+        /// Sends a second copy of requests that take long. Default: nil, none.
+        public var hedging: Hedging?
+        /// Sends identical safe requests that are under way at the same time once. Default: nil, each is sent.
+        public var coalescing: Coalescing?
         /// What stands around requests, in the order in which it sees them. Default: nothing.
         public var interceptors: [any Interceptor] = []
         /// What is told of events. Default: nothing.

@@ -4,16 +4,58 @@ package final class Engine: Sendable {
     package let transport: any Transport
     package let queue: RequestQueue
     private let runs = LockBox<[UInt64: RunCore]>([:])
+    private let attached = LockBox<(any EngineProbe)?>(nil)
 
     let tags = TagRegistry()
+    let coalescer = Coalescer()
+    /// The circuit breakers; nil where there are none.
+    let breakers: Breakers?
+    private let resilience: ResilienceConfiguration
+    /// Whether anything about hosts is to be remembered.
+    let watchesHosts: Bool
+    private let hosts = LockBox<[HostKey: HostPolicies]>([:])
 
     package init(
-        transport: any Transport, scheduler: any Scheduler, limit: Int, hostLimit: Int? = nil, maxWaiting: Int? = nil
+        transport: any Transport, scheduler: any Scheduler, configuration: Client.Configuration = Client.Configuration()
     ) {
         self.transport = transport
         self.scheduler = scheduler
-        queue = RequestQueue(limit: limit, hostLimit: hostLimit, maxWaiting: maxWaiting, scheduler: scheduler)
+        breakers = configuration.breaker.map { Breakers($0) }
+        resilience = ResilienceConfiguration(
+            budget: configuration.retryBudget, pacing: configuration.pacing,
+            adaptive: configuration.adaptiveConcurrency,
+            hostLimit: configuration.maxConcurrencyPerHost)
+        watchesHosts = resilience.budget != nil || resilience.pacing != nil || resilience.adaptive != nil
+        queue = RequestQueue(
+            limit: max(1, configuration.maxConcurrency),
+            hostLimit: configuration.maxConcurrencyPerHost.map { max(1, $0) },
+            maxWaiting: configuration.maxWaiting.map { max(0, $0) }, scheduler: scheduler)
         (transport as? any ScheduledTransport)?.attach(to: scheduler)
+    }
+
+    deinit {
+        for host in hosts.withLock({ $0.values }) { host.stop() }
+    }
+
+    /// What one host has shown so far. Hosts that have been idle are forgotten once there are many.
+    func policies(for origin: HTTPOrigin) -> HostPolicies {
+        let key = HostKey(origin)
+        return hosts.withLock { hosts in
+            if let known = hosts[key] { return known }
+            if hosts.count >= 4_096 {
+                let now = scheduler.now
+                hosts = hosts.filter { !$0.value.isIdle(at: now) }
+            }
+            let policies = HostPolicies(origin, resilience, self)
+            hosts[key] = policies
+            return policies
+        }
+    }
+
+    /// What checks the runs that begin from now on; those that are under way keep theirs.
+    package var probe: (any EngineProbe)? {
+        get { attached.withLock { $0 } }
+        set { attached.withLock { $0 = newValue } }
     }
 
     func add(_ run: RunCore) { runs.withLock { $0[run.id] = run } }
@@ -32,6 +74,10 @@ final class Settings: Sendable {
     let context: _PlanContext
     let timeout: Duration
     let retry: RetryPolicy
+    let hedging: Hedging?
+    let coalescing: Coalescing?
+    /// Whether calls note when they began: for the record of their attempts, and for elapsed limits.
+    let keepsRecords: Bool
     let observers: [any EventObserver]
     let configuration: Client.Configuration
     /// What stands around a request that does not choose among interceptors.
@@ -42,6 +88,9 @@ final class Settings: Sendable {
     init(_ configuration: Client.Configuration, fault ownFault: String? = nil) {
         timeout = configuration.timeout
         retry = configuration.retry
+        hedging = configuration.hedging
+        coalescing = configuration.coalescing
+        keepsRecords = configuration.retry.attempts > 1
         observers = configuration.observers
         self.configuration = configuration
         stack = InterceptorStack(configuration.interceptors)
@@ -70,7 +119,10 @@ final class Settings: Sendable {
         } else if configuration.timeout <= .zero {
             text = "the timeout is \(configuration.timeout): it must be longer than nothing"
         } else {
-            text = configuration.retry.fault
+            text =
+                configuration.retry.fault ?? configuration.retryBudget?.fault ?? configuration.pacing?.fault
+                ?? configuration.breaker?.fault ?? configuration.adaptiveConcurrency?.fault
+                ?? configuration.hedging?.fault
         }
         return text.map { BatonError(.invalidConfiguration, $0) }
     }

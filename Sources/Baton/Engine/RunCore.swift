@@ -8,6 +8,7 @@ package final class RunCore: PlanOwner, Job {
         var isCancelled = false
         var shared: [ObjectIdentifier: SharedJob] = [:]
         var isPaused = false
+        var isShared = false
         var scope = WeakScope()
         /// The outermost batch that is under way.
         var batch = WeakBatch()
@@ -32,9 +33,10 @@ package final class RunCore: PlanOwner, Job {
     }
 
     package let id = Numbering.next()
-    let engine: Engine
+    package let engine: Engine
     let settings: Settings
     let events: EventQueue?
+    let probe: (any EngineProbe)?
     private let state: LockBox<State>
 
     init(
@@ -43,6 +45,7 @@ package final class RunCore: PlanOwner, Job {
     ) {
         self.engine = engine
         self.settings = settings
+        probe = engine.probe
         events = settings.observers.isEmpty ? nil : EventQueue(settings.observers, engine.scheduler)
         state = LockBox(State(scope: WeakScope(scope: scope), completion: completion))
     }
@@ -50,12 +53,15 @@ package final class RunCore: PlanOwner, Job {
     /// Begins, on another thread than the caller's.
     ///
     /// - Parameter isCancelled: whether the run was cancelled before it began; then it only ends.
-    func start(_ node: _PlanNode, isCancelled: Bool = false) {
+    func start(_ node: _PlanNode, isCancelled: Bool = false, isShared: Bool = false) {
         let root = ChainJob(run: self, owner: self, lane: 0, isNested: false, node: node)
         let isCancelled = state.withLock { state in
             state.root = root
+            state.isShared = isShared
             return isCancelled || state.isCancelled
         }
+        probe?.note(.runBegan(id, root: root))
+        if isCancelled { probe?.note(.runCancelled(id)) }
         engine.add(self)
         events?.append(.runStarted(RunEvent(run: id, instant: engine.scheduler.now)))
         // Reported like every other end: asynchronously and once.
@@ -74,7 +80,9 @@ package final class RunCore: PlanOwner, Job {
             state.isCancelled = true
             return [state.root].compactMap { $0 } + state.shared.values.compactMap(\.running)
         }
-        if !jobs.isEmpty { Cancellation.begin(at: jobs, engine.scheduler) }
+        guard !jobs.isEmpty else { return }
+        Cancellation.begin(at: jobs, engine.scheduler)
+        probe?.note(.runCancelled(id))
     }
 
     /// The one job of this run for a shared part.
@@ -86,6 +94,9 @@ package final class RunCore: PlanOwner, Job {
             return job
         }
     }
+
+    /// Whether it carries a request for several others; those are not coalesced again.
+    var isShared: Bool { state.withLock { $0.isShared } }
 
     // MARK: Pausing, and the batch that is under way
 
@@ -114,6 +125,7 @@ package final class RunCore: PlanOwner, Job {
     // MARK: Ending
 
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {
+        probe?.note(.runEnded(id))
         state.withLock { state in
             if state.ending == nil { state.ending = result }
         }
@@ -138,6 +150,7 @@ package final class RunCore: PlanOwner, Job {
         if old.isPaused { engine.queue.resume(run: id) }
         let orphans = old.shared.values.compactMap(\.running)
         if !orphans.isEmpty { Cancellation.begin(at: orphans, engine.scheduler) }
+        probe?.note(.runCompleted(id))
         for reader in old.readers.values { reader.resume() }
         for waiter in old.waiters { waiter.resume(returning: result) }
         old.completion?(result)

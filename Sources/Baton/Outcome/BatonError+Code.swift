@@ -49,6 +49,8 @@ extension BatonError {
         public static let emptyBody = Code(rawValue: "emptyBody")
         /// The body cannot be sent a second time.
         public static let notReplayable = Code(rawValue: "notReplayable")
+        /// The circuit breaker refused the request, because too many others failed.
+        public static let circuitOpen = Code(rawValue: "circuitOpen")
         /// The plan took longer than its deadline allows.
         public static let deadlineExceeded = Code(rawValue: "deadlineExceeded")
         /// Something was repeated as often as it may be.

@@ -1,4 +1,12 @@
 extension BatonError {
+    /// The error with the record of its attempts, unless it has one.
+    package func with(records: [AttemptRecord]) -> BatonError {
+        guard !records.isEmpty, self.records.isEmpty else { return self }
+        var copy = self
+        copy.storage.records = records
+        return copy
+    }
+
     /// The error with what the engine knows about it; what is already set stays.
     package func with(
         path: @autoclosure () -> String = "", phase: Phase? = nil, attempts: Int = 0, request: String? = nil,

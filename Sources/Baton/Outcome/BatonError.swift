@@ -14,6 +14,7 @@ public struct BatonError: Error, Sendable {
         var report: (any Sendable)?
         var completed: [any Sendable] = []
         var undoFailures: [BatonError] = []
+        var records: [AttemptRecord] = []
         var underlying: (any Error)?
         var retryAfter: Duration?
         var retryNote: String?
@@ -62,6 +63,8 @@ public struct BatonError: Error, Sendable {
     public var underlying: (any Error)? { box.storage.underlying }
     /// The values of the chain's steps that had completed, in order; empty outside chains.
     public var completed: [any Sendable] { box.storage.completed }
+    /// Each attempt of the request: how it ended, and what was decided; empty when it is not about one request.
+    public var records: [AttemptRecord] { box.storage.records }
     /// What went wrong while steps were undone, in the order in which they were; empty when nothing did.
     public var undoFailures: [BatonError] { box.storage.undoFailures }
     /// Whether the run was cancelled, by whatever means. (`catch is CancellationError` never matches.)

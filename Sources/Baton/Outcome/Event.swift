@@ -12,6 +12,12 @@ public enum Event: Sendable {
     case retryScheduled(AttemptEvent, after: Duration, because: BatonError)
     /// The transport did not end an exchange within a second of its cancellation, so its slot was taken back.
     case slotForfeited(AttemptEvent)
+    /// A host asked to be left alone, and is.
+    case hostPaused(host: String, for: Duration, at: Instant)
+    /// The adaptive limit of a host has changed.
+    case limitChanged(host: String, limit: Int, at: Instant)
+    /// A circuit breaker has become `open`, `half-open` or `closed`.
+    case breakerChanged(key: String, phase: String, at: Instant)
 }
 
 /// A run, as events name it.

@@ -67,15 +67,6 @@ public struct RetryPolicy: Sendable {
         return backoff.fault
     }
 
-    /// Whether `error`, after `attempt` attempts, is worth another one as far as the policy goes; the wait follows.
-    package func wait(
-        after error: BatonError, attempt: Int, request: HTTPRequest, random: () -> UInt64
-    ) -> Duration? {
-        guard attempt < attempts, !error.isCancelled, isRetryable(error) else { return nil }
-        guard methods == .all || request.method.isIdempotent, request.body.isReplayable else { return nil }
-        return backoff.wait(after: attempt, random: random())
-    }
-
     func isRetryable(_ error: BatonError) -> Bool {
         if error.code.isTransient { return true }
         guard error.code == .unacceptableStatus, let status = error.response?.status else { return false }

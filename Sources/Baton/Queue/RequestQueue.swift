@@ -53,7 +53,7 @@ package final class RequestQueue: Sendable {
         change { state, granted in state.setHostLimit(limit.map { max(1, $0) }, into: &granted) }
     }
 
-    /// Gives one host a limit of its own, which holds besides the others; nil takes it away.
+    /// Gives one host a limit of its own, in place of the one for all hosts; nil takes it away.
     package func setLimit(_ limit: Int?, of origin: HTTPOrigin) {
         change { state, granted in
             state.setLimit(limit.map { max(1, $0) }, of: state.host(for: HostKey(origin)), into: &granted)
@@ -64,18 +64,26 @@ package final class RequestQueue: Sendable {
     package func suspend() { state.withLock { $0.suspend() } }
     package func resume() { change { state, granted in state.resume(into: &granted) } }
 
-    /// Nothing new is sent to a host until it is resumed, at first so many at once, then one for each that comes back.
-    package func pause(_ origin: HTTPOrigin) {
+    /// Nothing new is sent to a host until it is resumed.
+    package func pause(host origin: HTTPOrigin) {
         state.withLock { state in state.pause(state.host(for: HostKey(origin))) }
     }
 
-    package func resume(_ origin: HTTPOrigin, burst: Int) {
-        change { state, granted in state.resume(state.host(for: HostKey(origin)), burst: burst, into: &granted) }
+    package func resume(host origin: HTTPOrigin) {
+        change { state, granted in state.resume(state.host(for: HostKey(origin)), into: &granted) }
+    }
+
+    /// How many attempts wait for a host.
+    package func waiting(at origin: HTTPOrigin) -> Int {
+        state.withLock { state in state.waiting(at: state.host(for: HostKey(origin))) }
     }
 
     /// Nothing new is sent for a run until it is resumed.
     package func pause(run: UInt64) { state.withLock { $0.pause(run: run) } }
     package func resume(run: UInt64) { change { state, granted in state.resume(run: run, into: &granted) } }
+
+    /// How many attempts may hold a slot at once.
+    package var limit: Int { state.withLock { $0.limit } }
 
     /// How many attempts hold a slot, and how many wait for one.
     package var counts: (inFlight: Int, waiting: Int) { state.withLock { ($0.inFlight, $0.waiting) } }

@@ -32,8 +32,14 @@ public final class _PlanContext: Sendable {
     package let base: HTTPOrigin?
     package let fields: HTTPFields
     package let coding: BodyCoding
+    /// Random bits for idempotency keys.
+    package let random: @Sendable () -> UInt64
 
-    package init(base: HTTPOrigin?, fields: HTTPFields, coding: BodyCoding) {
+    package init(
+        base: HTTPOrigin?, fields: HTTPFields, coding: BodyCoding,
+        random: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) }
+    ) {
+        self.random = random
         self.base = base
         self.fields = fields
         self.coding = coding
@@ -61,7 +67,9 @@ extension CallDescription {
             throw BatonError(.invalidRequest, "\(fault.part) \(fault.reason)")
                 .with(phase: .encode, request: request.summary)
         }
-        self.init(request: request, output: R.Output.self, options: source.options)
+        let options = source.options
+        options.idempotency?.stamp(&request, number: Numbering.next, random: context.random)
+        self.init(request: request, output: R.Output.self, options: options)
     }
 
     private static func place<R: Request>(

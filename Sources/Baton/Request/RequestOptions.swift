@@ -17,6 +17,9 @@ public struct RequestOptions: Sendable {
         var tag: String?
         var interceptors: InterceptorSelection?
         var cacheMode: CacheMode?
+        var idempotency: Idempotency?
+        var hedging: Hedging?
+        var coalescing: Coalescing?
     }
 
     private var box: Box?
@@ -71,6 +74,22 @@ public struct RequestOptions: Sendable {
     public var cacheMode: CacheMode? {
         get { box?.values.cacheMode }
         set { change { $0.cacheMode = newValue } }
+    /// What says that the request may reach the server twice; nil: its method. Belongs to requests, not to plans.
+    public var idempotency: Idempotency? {
+        get { box?.values.idempotency }
+        set { change { $0.idempotency = newValue } }
+    }
+
+    /// Whether a second copy is sent when the first takes long; nil: as around it. Client's default: no.
+    public var hedging: Hedging? {
+        get { box?.values.hedging }
+        set { change { $0.hedging = newValue } }
+    }
+
+    /// Whether identical safe requests under way at the same time are sent once; nil: as around it. Client's default: no.
+    public var coalescing: Coalescing? {
+        get { box?.values.coalescing }
+        set { change { $0.coalescing = newValue } }
     }
 
     private mutating func change(_ body: (inout Values) -> Void) {
@@ -89,6 +108,8 @@ public struct RequestOptions: Sendable {
             values.priority = values.priority ?? outer.priority
             values.interceptors = values.interceptors ?? outer.interceptors
             values.cacheMode = values.cacheMode ?? outer.cacheMode
+            values.hedging = values.hedging ?? outer.hedging
+            values.coalescing = values.coalescing ?? outer.coalescing
         }
         return options
     }

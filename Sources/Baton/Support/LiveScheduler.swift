@@ -96,6 +96,8 @@ package final class LiveScheduler: Scheduler {
         withExtendedLifetime(work) {}
     }
 
+    package var timedJobs: [any Job] { timers.withLock { $0.heap.jobs } }
+
     private func arm(_ timers: inout Timers, at instant: Instant) {
         let source: any DispatchSourceTimer
         if let existing = timers.source {

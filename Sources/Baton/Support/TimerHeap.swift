@@ -19,6 +19,9 @@ package struct TimerHeap {
 
     package var count: Int { heap.count }
 
+    /// The jobs that the timers keep.
+    package var jobs: [any Job] { heap.compactMap { slots[Int($0)].work?.job } }
+
     /// When the next timer is due; nil when there is none.
     package var earliest: Instant? {
         heap.first.map { slots[Int($0)].instant }

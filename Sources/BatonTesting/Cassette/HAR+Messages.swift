@@ -116,7 +116,8 @@ enum RecordedText {
     /// UTF-8 as it is, everything else as Base64.
     static func encode(_ bytes: Data) -> (text: String, encoding: String?) {
         let text = String(decoding: bytes, as: UTF8.self)
-        return text.utf8.elementsEqual(bytes) ? (text, nil) : (bytes.base64EncodedString(), "base64")
+        // As data, because comparing byte by byte takes seconds for a large body without optimisation.
+        return Data(text.utf8) == bytes ? (text, nil) : (bytes.base64EncodedString(), "base64")
     }
 
     static func decode(_ text: String, _ encoding: String?) -> Data {

@@ -90,6 +90,20 @@ extension VirtualScheduler {
         return state.runnable.remove(at: place)
     }
 
+    /// Goes on after the end, as long as that is needed and no longer than `limit` of virtual time.
+    func driveOn(for limit: Duration, while isNeeded: () -> Bool) {
+        let last = now.advanced(by: limit)
+        while isNeeded() {
+            let moves = state.withLock { state in
+                guard let due = state.timers.earliest, due <= last else { return false }
+                _ = moveTime(&state, to: due)
+                return true
+            }
+            guard moves else { return }
+            _ = drive(movesTime: false)
+        }
+    }
+
     /// Ends the drive as soon as nothing can run any more.
     func end() {
         state.withLock { $0.isOver = true }

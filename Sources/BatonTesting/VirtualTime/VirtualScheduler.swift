@@ -6,7 +6,7 @@ package import Foundation
 ///
 /// One thread works the list off. With a seed, a generator chooses among the jobs that could run, so each seed is
 /// another interleaving and the same seed is the same one. Time moves only when nothing can run and nobody is busy.
-package final class VirtualScheduler: Scheduler {
+package final class VirtualScheduler: TimerKeeper {
     /// Something that can run now.
     enum Item: Sendable {
         case work(Work)
@@ -74,6 +74,8 @@ package final class VirtualScheduler: Scheduler {
         state.withLock { $0.runnable.append(item) }
         wakeUp.signal()
     }
+
+    package var timedJobs: [any Job] { state.withLock { $0.timers.jobs } }
 
     /// How many timers are set.
     package var timerCount: Int { state.withLock { $0.timers.count } }

@@ -26,12 +26,14 @@ public enum VirtualTime: Sendable {
 ///   - seed: which interleaving of what could happen at the same time; nil, the default, is the order in which things
 ///     came up. When the body throws, the seed is printed, and the same seed runs the same interleaving again.
 ///   - time: whether time moves by itself. Default: automatic.
+///   - audit: watches the client. It is not verified here; but what the transport has still to end when the body is
+///     over is waited for, at most a second of virtual time.
 ///   - configure: changes the configuration of the client that the body gets.
 /// - Throws: what the body throws; or a `BatonError` when time cannot go on, because nothing is left to happen that the
 ///   body waits for, or because a task was busy with something else than the library for a second of real time.
 public func withVirtualTime<Result: Sendable>(
     transport: any Transport, seed: UInt64? = nil, time: VirtualTime = .automatic, baseURL: String? = "http://mock",
-    configure: (inout Client.Configuration) -> Void = { _ in },
+    audit: Audit? = nil, configure: (inout Client.Configuration) -> Void = { _ in },
     _ body: @escaping @Sendable (Client, VirtualClock) async throws -> Result
 ) async throws -> Result {
     guard (transport as? any ScheduledTransport)?.isInMemory == true else {
@@ -46,6 +48,7 @@ public func withVirtualTime<Result: Sendable>(
     configure(&configuration)
     configuration.transport = transport
     let client = Client(configuration: configuration, scheduler: scheduler)
+    audit?.attach(to: client)
     let outcome = LockBox<Swift.Result<Result, any Error>?>(nil)
     let task = scheduler.startTask("the test's body") {
         let result: Swift.Result<Result, any Error>
@@ -65,6 +68,7 @@ public func withVirtualTime<Result: Sendable>(
                 task.cancel()
                 _ = scheduler.drive(movesTime: true)
             }
+            if let audit { scheduler.driveOn(for: .seconds(1)) { audit.log.awaitsTransport } }
             continuation.resume(returning: standstill)
         }
     }

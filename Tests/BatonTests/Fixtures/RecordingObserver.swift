@@ -22,6 +22,9 @@ final class RecordingObserver: EventObserver {
                 "attempt \(attempt.attempt) \(attempt.request.path): \(error.code)"
             case .retryScheduled(let attempt, let wait, _): "retry after attempt \(attempt.attempt) in \(wait)"
             case .slotForfeited: "slot forfeited"
+            case .hostPaused(let host, let wait, _): "\(host) paused for \(wait)"
+            case .limitChanged(let host, let limit, _): "\(host) limited to \(limit)"
+            case .breakerChanged(let key, let phase, _): "breaker of \(key) \(phase)"
             }
         }
     }

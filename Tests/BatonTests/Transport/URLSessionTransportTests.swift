@@ -6,13 +6,6 @@ import Testing
 
 @Suite("URLSessionTransport", .timeLimit(.minutes(3)))
 struct URLSessionTransportTests {
-    @Test("It does what every transport must do", arguments: TransportCase.all)
-    func keepsTheContract(_ item: TransportCase) async throws {
-        let transport = URLSessionTransport()
-        defer { transport.shutdown() }
-        try await item.run(transport)
-    }
-
     @Test("A redirect without a Location, or with one that is no URL, is a response all the same")
     func redirectWithoutLocation() async throws {
         let (transport, server) = (URLSessionTransport(), try LoopbackServer())

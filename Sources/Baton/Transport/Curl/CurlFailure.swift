@@ -51,7 +51,7 @@
         /// tells apart.
         private static func code(of result: Int32, _ text: String) -> BatonError.Code {
             switch result {
-            case 1: text.contains("HTTP/0.9") ? .invalidResponse : .unsupported
+            case 1: text.contains("HTTP/0.9") || text.contains("in response") ? .invalidResponse : .unsupported
             case 3: .invalidRequest
             case 4, 48: .unsupported
             case 5, 6: .cannotFindHost

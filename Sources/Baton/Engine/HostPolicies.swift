@@ -1,0 +1,211 @@
+internal import Foundation
+
+/// What one host has shown so far, and what follows from it: its retry budget, pace, limit and latencies.
+///
+/// Decisions are made by the pure states of the policies under one lock; the queue is told after it.
+final class HostPolicies: Job {
+    private struct State {
+        var budget: RetryBudgetState?
+        var pacing: ServerPacingState?
+        var adaptive: AdaptiveConcurrencyState?
+        var latencies: LatencyTracker?
+        var inFlight = 0
+        /// The limit after a pause; nil when it does not matter any more.
+        var pacedLimit: Int?
+        var isPaused = false
+        var timer: TimerHandle?
+        var lastUse = Instant.distantPast
+    }
+
+    private let origin: HTTPOrigin
+    private let state: LockBox<State>
+    private let queue: RequestQueue
+    private let scheduler: any Scheduler
+    private let hostLimit: Int?
+
+    init(_ origin: HTTPOrigin, _ configuration: ResilienceConfiguration, _ engine: Engine) {
+        self.origin = origin
+        queue = engine.queue
+        scheduler = engine.scheduler
+        hostLimit = configuration.hostLimit
+        state = LockBox(
+            State(
+                budget: configuration.budget.map { RetryBudgetState($0) },
+                pacing: configuration.pacing.map { ServerPacingState($0) },
+                adaptive: configuration.adaptive.map {
+                    AdaptiveConcurrencyState($0, ceiling: configuration.hostLimit)
+                }, latencies: LatencyTracker()))
+        if let limit = state.withLock({ $0.adaptive?.limit }) { queue.setLimit(limit, of: origin) }
+    }
+
+    /// An attempt is about to wait for the host; a request's first one makes the budget grow.
+    func begin(at now: Instant, isFirst: Bool) {
+        let isHeldBack = state.withLock { state in
+            if isFirst { state.budget?.noteRequest(at: now) }
+            state.lastUse = now
+            return (state.isPaused || state.pacedLimit != nil) && state.timer == nil
+        }
+        // Somebody has to let it go.
+        if isHeldBack { setPace(at: now, isWanted: true) }
+    }
+
+    /// Draws one retry or hedge on the budget; false when it is used up.
+    func withdraw(at now: Instant) -> Bool {
+        state.withLock { $0.budget?.withdraw(at: now) ?? true }
+    }
+
+    func depart() { state.withLock { $0.inFlight += 1 } }
+
+    /// How long to wait before a hedge; nil: nothing is hedged yet.
+    func wait(_ hedging: Hedging) -> Duration? {
+        state.withLock { state in state.latencies.flatMap { hedging.wait($0) } }
+    }
+
+    /// Whether nothing of it need be remembered.
+    func isIdle(at now: Instant) -> Bool {
+        state.withLock { state in
+            state.inFlight == 0 && !state.isPaused && state.pacedLimit == nil
+                && state.lastUse.duration(to: now) > .seconds(60)
+        }
+    }
+
+    /// An attempt is over.
+    func arrive(_ result: Result<HTTPResponse, BatonError>, began: Instant, _ run: RunCore) {
+        let now = scheduler.now
+        let date = scheduler.date
+        let head = result.response?.head
+        let (pauseEnd, limit): (Instant?, Int?) = state.withLock { state in
+            if case .success = result { state.latencies?.note(began.duration(to: now)) }
+            let limit = state.adaptive?.sample(
+                AdaptiveConcurrencyState.Sample(result), began: began, inFlight: state.inFlight, at: now)
+            state.inFlight -= 1
+            state.lastUse = now
+            guard let head, let end = state.pacing?.note(head, at: now, date: date, random: scheduler.random)
+            else { return (nil, limit) }
+            state.isPaused = true
+            return (end, limit)
+        }
+        if limit != nil { applyLimit() }
+        if let limit { run.events?.append(.limitChanged(host: origin.description, limit: limit, at: now)) }
+        guard let pauseEnd else { return }
+        queue.pause(host: origin)
+        run.events?.append(.hostPaused(host: origin.description, for: now.duration(to: pauseEnd), at: now))
+        if queue.waiting(at: origin) > 0 { setTimer(at: pauseEnd) }
+    }
+
+    /// The next step after a pause. Where nobody waits, no timer is set: the next request looks again.
+    func run(_ signal: Signal) {
+        state.withLock { $0.timer = nil }
+        setPace(at: scheduler.now, isWanted: queue.waiting(at: origin) > 0)
+    }
+
+    private func setPace(at now: Instant, isWanted: Bool) {
+        let (pace, wasPaused): (ServerPacingState.Pace, Bool) = state.withLock { state in
+            let wasPaused = state.isPaused
+            let pace = state.pacing?.pace(at: now) ?? .free
+            switch pace {
+            case .paused: break
+            case .limited(let limit, _): (state.isPaused, state.pacedLimit) = (false, limit)
+            case .free: (state.isPaused, state.pacedLimit) = (false, nil)
+            }
+            return (pace, wasPaused)
+        }
+        if case .paused(let until) = pace {
+            if isWanted { setTimer(at: until) }
+            return
+        }
+        applyLimit()
+        if wasPaused { queue.resume(host: origin) }
+        if case .limited(_, let until) = pace, isWanted { setTimer(at: until) }
+    }
+
+    private func setTimer(at instant: Instant) {
+        let old = state.withLock { state in
+            let old = state.timer
+            state.timer = scheduler.schedule(self, .resume, at: instant)
+            return old
+        }
+        if let old { scheduler.cancel(old) }
+    }
+
+    /// The lowest of the limits that hold for the host.
+    private func applyLimit() {
+        let limits = state.withLock { [$0.pacedLimit, $0.adaptive?.limit] }.compactMap { $0 }
+        queue.setLimit(limits.isEmpty ? nil : (limits + [hostLimit].compactMap { $0 }).min(), of: origin)
+    }
+
+    /// The client's engine goes: so does the timer.
+    func stop() {
+        let timer = state.withLock { state in
+            defer { state.timer = nil }
+            return state.timer
+        }
+        if let timer { scheduler.cancel(timer) }
+    }
+}
+
+/// What a client's configuration says about hosts.
+struct ResilienceConfiguration: Sendable {
+    var budget: RetryBudget?
+    var pacing: ServerPacing?
+    var adaptive: AdaptiveConcurrency?
+    var hostLimit: Int?
+}
+
+extension Result<HTTPResponse, BatonError> {
+    /// The response, accepted or not.
+    var response: HTTPResponse? {
+        switch self {
+        case .success(let response): response
+        case .failure(let error): error.response
+        }
+    }
+}
+
+/// The circuit breakers of a client, by their keys.
+final class Breakers: Sendable {
+    /// What an admitted call has to report to.
+    struct Ticket: Sendable {
+        var key: String
+        var generation: UInt64
+    }
+
+    let configuration: CircuitBreaker
+    private let states = LockBox<[String: CircuitBreakerState]>([:])
+
+    init(_ configuration: CircuitBreaker) {
+        self.configuration = configuration
+    }
+
+    func admit(_ request: HTTPRequest, at now: Instant) throws(BatonError) -> Ticket {
+        let key =
+            switch configuration.key {
+            case .host: request.origin.description
+            case .custom(let name): name(request)
+            }
+        let admission = states.withLock { states in
+            states[key, default: CircuitBreakerState(configuration)].admit(at: now)
+        }
+        switch admission {
+        case .allowed(let generation), .probe(let generation): return Ticket(key: key, generation: generation)
+        case .refused(let until):
+            let hint = until.map { now.duration(to: $0) }
+            throw BatonError(
+                .circuitOpen,
+                "the circuit breaker for \(key) is open, because too many requests failed; nothing was sent"
+            ).with(retryAfter: hint, retryNote: nil)
+        }
+    }
+
+    func record(_ outcome: CircuitBreakerState.Outcome, _ ticket: Ticket, at now: Instant, random: UInt64) -> String? {
+        let phase = states.withLock { states in
+            states[ticket.key]?.record(outcome, generation: ticket.generation, at: now, random: random)
+        }
+        return switch phase {
+        case nil: nil
+        case .closed: "closed"
+        case .open: "open"
+        case .halfOpen: "half-open"
+        }
+    }
+}
