@@ -144,7 +144,7 @@ import Testing
         try await withVirtualTime(
             transport: mock, configure: { $0.interceptors = [interceptor] }
         ) { [mock, store] client, _ in
-            let body = HTTPBody.stream(HTTPBodyStream(from: AsyncStream { $0.finish() }, length: nil))
+            let body = HTTPBody.stream(.once("a"))
             let error = try await failure { try await client.run(Send(method: .put, path: "/file", body: body)) }
             #expect(error.code == .notReplayable)
             #expect(error.response?.status == 401)
