@@ -50,7 +50,9 @@ extension Client {
         _ plan: P, in scope: CancellationScope? = nil, isCancelled: Bool = false,
         completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
     ) -> RunCore {
-        let run = RunCore(engine: engine, settings: settings, scope: scope, completion: completion)
+        let run = RunCore(
+            engine: engine, settings: settings, scope: scope,
+            presentation: settings.observers.isEmpty ? nil : plan.ownPresentation, completion: completion)
         scope?.add(run)
         run.start(.plan(plan), isCancelled: isCancelled)
         return run

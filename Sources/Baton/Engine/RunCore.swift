@@ -36,16 +36,18 @@ package final class RunCore: PlanOwner, Job {
     package let engine: Engine
     let settings: Settings
     let events: EventQueue?
+    private let presentation: Presentation?
     let probe: (any EngineProbe)?
     private let state: LockBox<State>
 
     init(
         engine: Engine, settings: Settings, scope: CancellationScope? = nil,
-        completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
+        presentation: Presentation? = nil, completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
     ) {
         self.engine = engine
         self.settings = settings
         probe = engine.probe
+        self.presentation = presentation
         events = settings.observers.isEmpty ? nil : EventQueue(settings.observers, engine.scheduler)
         state = LockBox(State(scope: WeakScope(scope: scope), completion: completion))
     }
@@ -63,7 +65,7 @@ package final class RunCore: PlanOwner, Job {
         probe?.note(.runBegan(id, root: root))
         if isCancelled { probe?.note(.runCancelled(id)) }
         engine.add(self)
-        events?.append(.runStarted(RunEvent(run: id, instant: engine.scheduler.now)))
+        events?.append(.runStarted(RunEvent(run: id, instant: engine.scheduler.now, presentation: presentation)))
         // Reported like every other end: asynchronously and once.
         if let fault = settings.fault {
             root.fail(with: fault)
@@ -131,7 +133,8 @@ package final class RunCore: PlanOwner, Job {
         }
         guard let events else { return engine.scheduler.post(self, .resume) }
         let error: BatonError? = if case .failure(let error) = result { error } else { nil }
-        events.append(.runEnded(RunEvent(run: id, instant: engine.scheduler.now), error: error))
+        events.append(
+            .runEnded(RunEvent(run: id, instant: engine.scheduler.now, presentation: presentation), error: error))
         events.finish { [self] in engine.scheduler.post(self, .resume) }
     }
 

@@ -17,6 +17,7 @@ public struct RequestOptions: Sendable {
         var tag: String?
         var interceptors: InterceptorSelection?
         var cacheMode: CacheMode?
+        var presentation: Presentation?
         var idempotency: Idempotency?
         var hedging: Hedging?
         var coalescing: Coalescing?
@@ -74,6 +75,8 @@ public struct RequestOptions: Sendable {
     public var cacheMode: CacheMode? {
         get { box?.values.cacheMode }
         set { change { $0.cacheMode = newValue } }
+    }
+
     /// What says that the request may reach the server twice; nil: its method. Belongs to requests, not to plans.
     public var idempotency: Idempotency? {
         get { box?.values.idempotency }
@@ -90,6 +93,13 @@ public struct RequestOptions: Sendable {
     public var coalescing: Coalescing? {
         get { box?.values.coalescing }
         set { change { $0.coalescing = newValue } }
+    }
+
+    /// Where and whether it is shown that it is loading or has failed, where it is run by itself; nil: it is, in the usual
+    /// place. Within a chain or batch, what counts is what that says, see `Plan.presentation`.
+    public var presentation: Presentation? {
+        get { box?.values.presentation }
+        set { change { $0.presentation = newValue } }
     }
 
     private mutating func change(_ body: (inout Values) -> Void) {
