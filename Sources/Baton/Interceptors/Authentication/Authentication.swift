@@ -127,16 +127,6 @@ extension BatonError.Code {
     public static let signInNeeded = BatonError.Code(rawValue: "signInNeeded")
 }
 
-extension Result where Success == HTTPResponse, Failure == BatonError {
-    /// The response, also where its status was not accepted; nil when there is none.
-    var response: HTTPResponse? {
-        switch self {
-        case .success(let response): response
-        case .failure(let error): error.response
-        }
-    }
-}
-
 extension HTTPRequest {
     fileprivate func with(_ credential: (some Credential)?) -> HTTPRequest {
         guard let credential else { return self }
