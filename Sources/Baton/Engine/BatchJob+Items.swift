@@ -150,15 +150,24 @@ extension BatchJob {
 
     /// Cancels one item: where it is under way, now; where it has not begun, when its turn comes.
     func cancelItem(_ index: Int) {
-        let child: (any Cancellable)? = state.withLock { state in
-            guard state.phase != .ended, index >= 0 else { return nil }
+        let (child, call): ((any Cancellable)?, CallJob?) = state.withLock { state in
+            guard state.phase != .ended, index >= 0 else { return (nil, nil) }
             state.withdrawn.insert(index)
-            return state.lanes.first { $0.isOpen && $0.index == index }?.child
+            guard let lane = state.lanes.firstIndex(where: { $0.isOpen && $0.index == index }) else {
+                return (nil, nil)
+            }
+            // What is not there yet is cancelled as soon as it comes.
+            guard let child = state.lanes[lane].child else { return (nil, nil) }
+            guard let call = state.lanes[lane].call, child === call else { return (child, nil) }
+            // A cancelled call stays cancelled: the lane's next item, which may begin any moment, gets another one.
+            state.lanes[lane].call = nil
+            return (child, call)
         }
-        if let child {
-            Cancellation.begin(at: child, because: BatonError(.cancelled, "the item was cancelled"), scheduler)
-        }
+        if let child { Cancellation.begin(at: child, because: Self.itemCancelled, scheduler) }
+        call?.retire()
     }
+
+    static var itemCancelled: BatonError { BatonError(.cancelled, "the item was cancelled") }
 
     /// Changes how many items are under way at once: a raise begins more at once, a cut lets those under way end.
     func setLimit(_ limit: Int) {

@@ -323,13 +323,15 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     /// Makes the item under way known to a cancel; false when one was there before, which is the item's end.
     private func occupy(_ lane: Int, with job: any Cancellable, _ node: _PlanNode) -> Bool {
-        let isStopped = state.withLock { state in
-            if !state.isStopped { state.lanes[lane].child = job }
+        let reason: BatonError? = state.withLock { state in
             if keepsNodes { state.lanes[lane].node = node }
-            return state.isStopped
+            if state.isStopped { return CallJob.cancelled }
+            if !state.withdrawn.isEmpty, state.withdrawn.contains(state.lanes[lane].index) { return Self.itemCancelled }
+            state.lanes[lane].child = job
+            return nil
         }
-        if isStopped { settle(.failure(CallJob.cancelled.with(path: path(of: lane))), attempts: 0, lane: lane) }
-        return !isStopped
+        if let reason { settle(.failure(reason.with(path: path(of: lane))), attempts: 0, lane: lane) }
+        return reason == nil
     }
 
     // MARK: Where

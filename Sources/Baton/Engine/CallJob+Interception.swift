@@ -5,6 +5,7 @@ extension CallJob {
         let begun: AttemptContext? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
             state.phase = .intercepting
+            state.isExhausted = false
             return AttemptContext(
                 run: run.id, call: state.number, attempt: max(1, state.attempt), options: state.options,
                 scheduler: scheduler, source: ClientSource(engine, settings))
@@ -59,34 +60,17 @@ extension CallJob {
         _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn
     ) async -> Result<HTTPResponse, BatonError> {
         let child = CallJob(run: run)
-        let prepared: Result<Departure, BatonError> = state.withLock { state in
-            guard state.token == token, state.phase == .intercepting, !state.isCancelled,
-                let original = state.original
-            else { return .failure(Self.cancelled) }
-            if turn != .first {
-                let limit = (state.options.retry ?? settings.retry).attempts
-                guard turn == .replay || state.attempt < limit else {
-                    return .failure(
-                        BatonError(
-                            .attemptsExhausted,
-                            "an interceptor asked for another attempt after the last of \(limit)"
-                        ).with(phase: .intercept))
-                }
-                guard original.request.body.isReplayable else {
-                    return .failure(
-                        BatonError(
-                            .notReplayable, "an interceptor asked for another attempt of a body that can be sent once"))
-                }
-                if below == .exchange { state.attempt += 1 }
-            }
-            state.children.append(child)
-            return .success(
-                Departure(
-                    call: original.with(request), number: state.number, attempt: state.attempt, scope: state.scope))
-        }
-        switch prepared {
-        case .failure(let error): return .failure(error)
-        case .success(let departure):
+        switch state.withLock({ prepare(child, request, below: below, token: token, turn, &$0) }) {
+        case .over:
+            // Whoever goes on asking for a call that has ended shares the thread with others at least.
+            await Task.yield()
+            return .failure(Self.cancelled)
+        case .refused(let error): return .failure(error)
+        case .exhausted(let error, let task):
+            task?.cancel()
+            intercepted(.failure(error), token: token, below: below)
+            return .failure(error)
+        case .ready(let departure):
             if let fault = request.fault {
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
@@ -113,6 +97,45 @@ extension CallJob {
         var number: UInt64
         var attempt: Int
         var scope: PlanScope?
+    }
+
+    private enum Preparation {
+        case ready(Departure)
+        /// The interceptor hears of it, and may make something of it.
+        case refused(BatonError)
+        /// It was told so before: the call ends.
+        case exhausted(BatonError, Task<Void, Never>?)
+        /// The call has ended, or was cancelled.
+        case over
+    }
+
+    /// Decides whether an interceptor's request is sent.
+    private func prepare(
+        _ child: CallJob, _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn,
+        _ state: inout State
+    ) -> Preparation {
+        guard state.token == token, state.phase == .intercepting, !state.isCancelled, let original = state.original
+        else { return .over }
+        if turn != .first {
+            let limit = (state.options.retry ?? settings.retry).attempts
+            guard turn == .replay || state.attempt < limit else {
+                let error = BatonError(
+                    .attemptsExhausted, "an interceptor asked for another attempt after the last of \(limit)"
+                ).with(phase: .intercept)
+                defer { state.isExhausted = true }
+                return state.isExhausted ? .exhausted(error, state.task) : .refused(error)
+            }
+            guard original.request.body.isReplayable else {
+                return .refused(
+                    BatonError(
+                        .notReplayable, "an interceptor asked for another attempt of a body that can be sent once"
+                    ).with(phase: .intercept))
+            }
+            if below == .exchange { state.attempt += 1 }
+        }
+        state.children.append(child)
+        return .ready(
+            Departure(call: original.with(request), number: state.number, attempt: state.attempt, scope: state.scope))
     }
 
     private typealias Ending = (Result<HTTPResponse, BatonError>, attempts: Int)

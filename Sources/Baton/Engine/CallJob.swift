@@ -65,6 +65,8 @@ final class CallJob: Cancellable, RunPart {
         var timerInstant = Instant.distantFuture
         var backoff: TimerHandle?
         var task: Task<Void, Never>?
+        /// Whether the interceptors under way have been told that there are no attempts left.
+        var isExhausted = false
         /// Exchanges that an interceptor has under way.
         var children: [CallJob] = []
         /// Exchanges that were given up while the transport had them: they keep their slots for a while.

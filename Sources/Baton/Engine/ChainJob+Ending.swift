@@ -35,10 +35,12 @@ extension ChainJob {
 
     /// A part with a deadline or a tag can be ended from outside, from now on.
     func guardFence() {
-        if let tag { run.engine.tags.add(self, tag) }
-        guard isFence, let deadline = scope?.deadline else { return }
+        guard isFence else { return }
         state.withLock { state in
+            // Cancelled before it began, it has ended: nobody would take its name off the list.
             guard state.phase == .waiting else { return }
+            if let tag { run.engine.tags.add(self, tag) }
+            guard let deadline = scope?.deadline else { return }
             state.deadlineTimer = scheduler.schedule(self, Signal(kind: Self.deadline), at: deadline)
         }
     }

@@ -70,6 +70,10 @@ extension ChainJob {
                 push(Frame(steps: steps.snapshot, count: count, scope: currentScope(registers)), &registers)
                 return true
             case .scoped(let part):
+                if let fault = part.options.fault {
+                    fail(BatonError(.invalidConfiguration, fault), &registers)
+                    return false
+                }
                 let scope = PlanScope.nested(in: currentScope(registers), part.options, now: scheduler.now)
                 if part.options.isFence {
                     startPart(part.node, scope, tag: part.options.tag, &registers)

@@ -87,6 +87,9 @@ package final class RunCore: PlanOwner, Job {
         probe?.note(.runCancelled(id))
     }
 
+    /// Whether it was cancelled, however far that has come.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
     /// The one job of this run for a shared part.
     func shared(_ part: SharedPlan) -> SharedJob {
         state.withLock { state in

@@ -49,7 +49,10 @@ final class SharedJob: PlanOwner {
             return (nil, job)
         }
         if let value { return guest.end(.success(value)) }
-        if let job { run.engine.scheduler.execute(job, .start) }
+        guard let job else { return }
+        // A cancel that came before the job was there has not reached it.
+        if run.isCancelled { Cancellation.begin(at: [job], run.engine.scheduler) }
+        run.engine.scheduler.execute(job, .start)
     }
 
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {

@@ -50,6 +50,8 @@ extension CallDescription {
     /// Builds the request. Whatever may not be sent is refused here, before anything is.
     package convenience init<R: Request>(_ source: R, in context: _PlanContext) throws(BatonError) {
         let method = source.method
+        let options = source.options
+        if let fault = options.fault { throw BatonError(.invalidConfiguration, fault).with(phase: .encode) }
         var request: HTTPRequest
         do {
             let (origin, target) = try Self.place(source, in: context)
@@ -67,7 +69,6 @@ extension CallDescription {
             throw BatonError(.invalidRequest, "\(fault.part) \(fault.reason)")
                 .with(phase: .encode, request: request.summary)
         }
-        let options = source.options
         options.idempotency?.stamp(&request, number: Numbering.next, random: context.random)
         self.init(request: request, output: R.Output.self, options: options)
     }
@@ -77,7 +78,7 @@ extension CallDescription {
     ) throws(MessageFault) -> (HTTPOrigin, target: String) {
         let path = source.path
         let query = source.query
-        let parameters = query.isEmpty ? "" : query.encoded(.query)
+        let parameters = query.isEmpty ? "" : query.encoded(.query, defaultStyle: context.coding.parameterStyle)
         if path.utf8.first != UInt8(ascii: "/"), let mark = path.firstRange(of: "://"),
             !path[..<mark.lowerBound].contains("/")
         {

@@ -34,6 +34,15 @@ public struct RequestOptions: Sendable {
     /// Whether nothing differs.
     package var isEmpty: Bool { box == nil }
 
+    /// What is wrong with the values; nil when nothing is.
+    package var fault: String? {
+        guard let values = box?.values else { return nil }
+        if let timeout = values.timeout, timeout <= .zero {
+            return "the timeout is \(timeout): it must be longer than nothing"
+        }
+        return values.retry?.fault
+    }
+
     /// How long one attempt may take, from the moment it has its slot; nil: as around it. Client's default: 60 s.
     public var timeout: Duration? {
         get { box?.values.timeout }

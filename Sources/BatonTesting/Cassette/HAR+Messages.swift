@@ -115,9 +115,10 @@ extension HAR.Content {
 enum RecordedText {
     /// UTF-8 as it is, everything else as Base64.
     static func encode(_ bytes: Data) -> (text: String, encoding: String?) {
-        let text = String(decoding: bytes, as: UTF8.self)
-        // As data, because comparing byte by byte takes seconds for a large body without optimisation.
-        return Data(text.utf8) == bytes ? (text, nil) : (bytes.base64EncodedString(), "base64")
+        // Not decoded with repairs, which takes milliseconds for each of them; and compared, because a byte order mark
+        // would be dropped.
+        if let text = String(data: bytes, encoding: .utf8), Data(text.utf8) == bytes { return (text, nil) }
+        return (bytes.base64EncodedString(), "base64")
     }
 
     static func decode(_ text: String, _ encoding: String?) -> Data {

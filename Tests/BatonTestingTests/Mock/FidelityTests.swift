@@ -53,7 +53,7 @@ import Testing
     func cancelledDelay() async throws {
         let scheduler = CountingScheduler()
         mock.attach(to: scheduler)
-        mock.on(.get, "/a").reply(status: 204, after: .seconds(5))
+        mock.on(.get, "/a").reply(status: 204, after: .seconds(3_600))
         let probe = Probe()
         let transmission = mock.send(try HTTPRequest(url: "https://h/a"), to: probe.receiver)
         #expect(scheduler.timers == 1)
@@ -68,7 +68,7 @@ import Testing
 
     @Test("S61 A run whose reply is delayed is cancelled through the client")
     func cancelledRun() async throws {
-        mock.on(.get, "/a").reply(status: 204, after: .seconds(5))
+        mock.on(.get, "/a").reply(status: 204, after: .seconds(3_600))
         let run = Client(mock).start(Call("/a", as: EmptyResponse.self))
         await mock.waitForRequests(1)
         run.cancel()

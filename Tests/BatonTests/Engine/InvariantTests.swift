@@ -169,31 +169,33 @@ struct InvariantTests {
 
     @Test("Invariant 7: 10,000 requests at a limit of 4 need no threads of their own")
     func threads() async throws {
-        let count = Scale.count(10_000, everyday: 2_000)
-        let transport = HeldTransport()
-        let client = Client(baseURL: "http://h", transport: transport) { $0.maxConcurrency = 4 }
-        let ended = Countdown(count)
-        let before = Threads.count
-        let runs = (0..<count).map { n in client.start(GetItem(n: n), on: .global()) { _ in ended() } }
-        await transport.hasSent(4)
-        // Other suites run at the same time and have threads too; one for each request would be far more.
-        if let before, let now = Threads.count { #expect(now < before + 100) }
-        for number in 0..<count {
-            await transport.hasSent(number + 1)
-            transport.reply(to: number)
+        // In a process of its own, because other tests that run beside this one have threads too.
+        await #expect(processExitsWith: .success) {
+            let count = 10_000
+            let transport = HeldTransport()
+            let client = Client(baseURL: "http://h", transport: transport) { $0.maxConcurrency = 4 }
+            let ended = Countdown(count)
+            let before = Threads.count
+            // Dispatch has a pool of up to 64 threads for the callbacks; one for each request would be far more.
+            let runs = (0..<count).map { n in client.start(GetItem(n: n), on: .global()) { _ in ended() } }
+            await transport.hasSent(4)
+            if let before, let now = Threads.count { #expect(now < before + 64, "\(before), then \(now)") }
+            for number in 0..<count {
+                await transport.hasSent(number + 1)
+                transport.reply(to: number)
+            }
+            #expect(await ended.gate.opens())
+            if let before, let now = Threads.count { #expect(now < before + 64, "\(before), then \(now)") }
+            #expect(transport.most == 4)
+            #expect(Set(transport.sent.compactMap(\.number)) == Set(0..<count))
+            #expect(client.engine.queue.counts == (0, 0))
+            withExtendedLifetime(runs) {}
         }
-        #expect(await ended.gate.opens())
-        if let before, let now = Threads.count { #expect(now < before + 100) }
-        #expect(transport.most == 4)
-        #expect(Set(transport.sent.compactMap(\.number)) == Set(0..<count))
-        #expect(client.engine.queue.counts == (0, 0))
-        withExtendedLifetime(runs) {}
     }
 
     @Test("Invariant 9: a backoff of 24 hours takes no real time, follows no wall clock and leaves no timer")
     func time() async throws {
         let transport = ScriptedTransport { request, n in n < 4 ? .fail(.cannotConnect) : .reply(.item(for: request)) }
-        let began = ContinuousClock.now
         try await withVirtualTime(
             transport: transport,
             configure: { $0.retry = RetryPolicy(attempts: 10, backoff: .constant(.seconds(24 * 3_600))) }
@@ -205,7 +207,6 @@ struct InvariantTests {
             #expect(clock.pendingTimers == 0)
         }
         #expect(transport.times == [0, 1, 2, 3].map { .seconds($0 * 24 * 3_600) })
-        #expect(ContinuousClock.now - began < .seconds(5))
     }
 
     @Test("Invariant 9: 1,000 fast successes leave no timer behind, though each attempt had a timeout")

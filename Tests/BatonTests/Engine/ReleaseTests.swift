@@ -25,7 +25,8 @@ struct ReleaseTests {
                 }
             }
             .then { report -> Chain<Int> in
-                try await withExtendedLifetime(owner) {
+                await Task.yield()
+                return try withExtendedLifetime(owner) {
                     if ending == .failure { throw BatonError(.deriveFailed, "said the test") }
                     return .value(report.count)
                 }

@@ -27,7 +27,7 @@ final class Gate: Sendable {
 
     /// Waits without holding a thread; false when the gate stayed closed.
     @discardableResult
-    func opens(within seconds: Int = 30) async -> Bool {
+    func opens(within seconds: Int = 180) async -> Bool {
         await withCheckedContinuation { continuation in
             let id = Numbering.next()
             let isOpen = state.withLock { state in
@@ -43,7 +43,7 @@ final class Gate: Sendable {
 
     /// Holds the calling thread until the gate opens; false when it stayed closed.
     @discardableResult
-    func blocks(within seconds: Int = 30) -> Bool {
+    func blocks(within seconds: Int = 180) -> Bool {
         guard semaphore.wait(timeout: .now() + .seconds(seconds)) == .success else { return false }
         semaphore.signal()
         return true
