@@ -7,21 +7,19 @@ extension CallJob {
             state.phase = .intercepting
             state.isExhausted = false
             return AttemptContext(
-                run: run.id, call: state.number, attempt: max(1, state.attempt), scheduler: scheduler)
+                run: run.id, call: state.number, attempt: max(1, state.attempt), options: state.options,
+                scheduler: scheduler, source: ClientSource(engine, settings))
         }
         guard let context = begun else { return }
-        let first = LockBox(true)
-        let innermost = Next { [self] request in
-            let isFirst = first.withLock { first in
-                defer { first = false }
-                return first
-            }
-            return await send(request, below: below, token: token, isFirst: isFirst)
+        let innermost = Next { [self] request, pass in
+            await send(request, below: below, token: token, pass.take())
         }
         let onion = interceptors.reversed().reduce(innermost) { next, interceptor in
-            Next { request in
+            let context = context.with(interceptor.id)
+            return Next { request, pass in
                 do {
-                    return .success(try await interceptor.intercept(request, context: context, next: next))
+                    return .success(
+                        try await interceptor.intercept(request, context: context, next: next.with(pass)))
                 } catch {
                     return .failure(
                         BatonError.wrapping(error, as: .interceptorFailed, "an interceptor threw an error")
@@ -59,10 +57,10 @@ extension CallJob {
 
     /// Sends what came through the interceptors, and waits for its end without holding a thread.
     private func send(
-        _ request: HTTPRequest, below: Layers, token: UInt64, isFirst: Bool
+        _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn
     ) async -> Result<HTTPResponse, BatonError> {
         let child = CallJob(run: run)
-        switch state.withLock({ prepare(child, request, below: below, token: token, isFirst: isFirst, &$0) }) {
+        switch state.withLock({ prepare(child, request, below: below, token: token, turn, &$0) }) {
         case .over:
             // Whoever goes on asking for a call that has ended shares the thread with others at least.
             await Task.yield()
@@ -113,13 +111,14 @@ extension CallJob {
 
     /// Decides whether an interceptor's request is sent.
     private func prepare(
-        _ child: CallJob, _ request: HTTPRequest, below: Layers, token: UInt64, isFirst: Bool, _ state: inout State
+        _ child: CallJob, _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn,
+        _ state: inout State
     ) -> Preparation {
         guard state.token == token, state.phase == .intercepting, !state.isCancelled, let original = state.original
         else { return .over }
-        if !isFirst {
+        if turn != .first {
             let limit = (state.options.retry ?? settings.retry).attempts
-            guard state.attempt < limit else {
+            guard turn == .replay || state.attempt < limit else {
                 let error = BatonError(
                     .attemptsExhausted, "an interceptor asked for another attempt after the last of \(limit)"
                 ).with(phase: .intercept)

@@ -41,6 +41,8 @@ final class CallJob: Cancellable, RunPart {
         var isReturning = false
         /// The original's options over those of the plans around it.
         var options = RequestOptions()
+        /// The interceptors that the request chose; nil where it has the client's.
+        var stack: InterceptorStack?
         var scope: PlanScope?
         /// What the host has shown; looked up with the first request to it.
         var policies: HostPolicies?
@@ -110,7 +112,12 @@ final class CallJob: Cancellable, RunPart {
         _ original: CallDescription, layers: Layers = .all, number: UInt64? = nil, attempt: Int = 0,
         scope: PlanScope? = nil, owner: any CallOwner, lane: Int
     ) {
-        let number = number ?? (run.events != nil || settings.hasInterceptors ? Numbering.next() : 0)
+        let options = scope == nil ? original.options : original.options.over(scope?.options)
+        let chosen = options.interceptors.map { selection in
+            InterceptorStack(selection.applied(to: settings.configuration.interceptors))
+        }
+        let stack = chosen ?? settings.stack
+        let number = number ?? (run.events != nil || !stack.isEmpty ? Numbering.next() : 0)
         let (token, cancellation): (UInt64, BatonError?) = state.withLock { state in
             state.phase = .preparing
             state.token &+= 1
@@ -121,15 +128,16 @@ final class CallJob: Cancellable, RunPart {
             state.original = original
             state.attempt = attempt
             state.scope = scope
-            state.options = scope == nil ? original.options : original.options.over(scope?.options)
+            state.options = options
+            if let chosen { state.stack = chosen }
             state.began = nil
             if !state.records.isEmpty { state.records = [] }
             return (state.token, state.cancellation)
         }
         if let cancellation { return finish(.failure(cancellation), token) }
         if layers == .all, coalesces(original, token) { return }
-        if layers == .all, !settings.callInterceptors.isEmpty {
-            intercept(original.request, with: settings.callInterceptors, below: .attempts, token)
+        if layers == .all, !stack.call.isEmpty {
+            intercept(original.request, with: stack.call, below: .attempts, token)
         } else {
             beginAttempt(token)
         }
@@ -137,7 +145,8 @@ final class CallJob: Cancellable, RunPart {
 
     /// Builds the next attempt from the original request.
     func beginAttempt(_ token: UInt64) {
-        let begun: (HTTPRequest, AttemptContext, layers: Layers)? = state.withLock { state in
+        typealias Beginning = (HTTPRequest, number: UInt64, attempt: Int, RequestOptions, Layers, InterceptorStack)
+        let begun: Beginning? = state.withLock { state in
             guard let original = state.original, state.phase == .preparing, state.token == token else { return nil }
             if state.layers != .exchange {
                 state.attempt += 1
@@ -147,15 +156,16 @@ final class CallJob: Cancellable, RunPart {
                     if state.began == nil { state.began = now }
                 }
             }
-            let context = AttemptContext(
-                run: run.id, call: state.number, attempt: state.attempt, scheduler: scheduler)
-            return (original.request, context, state.layers)
+            let stack = state.stack ?? settings.stack
+            return (original.request, state.number, state.attempt, state.options, state.layers, stack)
         }
-        guard case (var request, let context, let layers)? = begun else { return }
-        if layers == .exchange || settings.attemptInterceptors.isEmpty { return enqueue(request, token) }
-        guard let adapters = settings.adapters else {
-            return intercept(request, with: settings.attemptInterceptors, below: .exchange, token)
+        guard case (var request, let number, let attempt, let options, let layers, let stack)? = begun else { return }
+        if layers == .exchange || stack.attempt.isEmpty { return enqueue(request, token) }
+        guard let adapters = stack.adapters else {
+            return intercept(request, with: stack.attempt, below: .exchange, token)
         }
+        let context = AttemptContext(
+            run: run.id, call: number, attempt: attempt, options: options, scheduler: scheduler)
         do {
             for adapter in adapters { try adapter.adapt(&request, context: context) }
             if let fault = request.fault { throw fault }
@@ -256,6 +266,7 @@ final class CallJob: Cancellable, RunPart {
             state.original = nil
             state.current = nil
             state.scope = nil
+            if state.stack != nil { state.stack = nil }
             state.ticket = nil
             (state.isParked, state.isReturning) = (false, false)
             state.hedge = nil

@@ -51,7 +51,8 @@ extension Client {
         completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
     ) -> RunCore {
         let run = RunCore(
-            engine: engine, settings: settings, scope: scope, keepsTrace: keepsTrace, completion: completion)
+            engine: engine, settings: settings, scope: scope, keepsTrace: keepsTrace,
+            presentation: settings.observers.isEmpty ? nil : plan.ownPresentation, completion: completion)
         scope?.add(run)
         run.start(.plan(plan), isCancelled: isCancelled)
         return run

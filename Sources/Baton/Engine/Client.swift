@@ -6,7 +6,7 @@
 /// ```
 /// A client is immutable and may be used from anywhere. What is wrong with its configuration is reported by each run.
 /// Runs that are under way finish also when their client is released.
-public final class Client: Sendable {
+public final class Client: Runner {
     public let configuration: Configuration
     package let engine: Engine
     let settings: Settings
@@ -47,7 +47,7 @@ public final class Client: Sendable {
             configuration: configuration)
     }
 
-    private init(configuration: Configuration, engine: Engine, fault: String?) {
+    init(configuration: Configuration, engine: Engine, fault: String? = nil) {
         self.configuration = configuration
         self.engine = engine
         settings = Settings(configuration, fault: fault)

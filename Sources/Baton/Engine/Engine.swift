@@ -88,11 +88,9 @@ final class Settings: Sendable {
     /// Whether calls note when they began: for the record of their attempts, and for elapsed limits.
     let keepsRecords: Bool
     let observers: [any EventObserver]
-    let callInterceptors: [any Interceptor]
-    /// Those that stand around each attempt; all of them adapters, or run as tasks.
-    let attemptInterceptors: [any Interceptor]
-    let adapters: [any RequestAdapter]?
-    var hasInterceptors: Bool { !attemptInterceptors.isEmpty || !callInterceptors.isEmpty }
+    let configuration: Client.Configuration
+    /// What stands around a request that does not choose among interceptors.
+    let stack: InterceptorStack
     /// What is wrong with the configuration; nothing runs when there is such a fault.
     let fault: BatonError?
 
@@ -103,10 +101,8 @@ final class Settings: Sendable {
         coalescing = configuration.coalescing
         keepsRecords = configuration.retry.attempts > 1
         observers = configuration.observers
-        callInterceptors = configuration.interceptors.filter { $0.placement == .call }
-        attemptInterceptors = configuration.interceptors.filter { $0.placement == .attempt }
-        let adapters = attemptInterceptors.compactMap { $0 as? any RequestAdapter }
-        self.adapters = adapters.count == attemptInterceptors.count ? adapters : nil
+        self.configuration = configuration
+        stack = InterceptorStack(configuration.interceptors)
 
         var fault = ownFault.map { BatonError(.invalidConfiguration, $0) } ?? Self.fault(of: configuration)
         var base: HTTPOrigin?

@@ -44,9 +44,10 @@ final class EventQueue: Job {
             state.completion = nil
             return (events, completion)
         }
+        let setting = _EventSetting(scheduler: scheduler)
         for event in events {
             UserCode.call(scheduler) {
-                for observer in observers { observer.observe(event) }
+                for observer in observers { observer._observe(event, setting) }
             }
         }
         if !events.isEmpty { return scheduler.execute(self, .resume) }

@@ -192,16 +192,6 @@ struct ResilienceConfiguration: Sendable {
     var hostLimit: Int?
 }
 
-extension Result<HTTPResponse, BatonError> {
-    /// The response, accepted or not.
-    var response: HTTPResponse? {
-        switch self {
-        case .success(let response): response
-        case .failure(let error): error.response
-        }
-    }
-}
-
 /// The circuit breakers of a client, by their keys.
 final class Breakers: Sendable {
     /// What an admitted call has to report to.

@@ -41,6 +41,7 @@ package final class RunCore: PlanOwner, Job {
     package let engine: Engine
     let settings: Settings
     let events: EventQueue?
+    private let presentation: Presentation?
     let probe: (any EngineProbe)?
     /// The beginning of the trace; nil where none is kept.
     let traceStart: Instant?
@@ -48,12 +49,13 @@ package final class RunCore: PlanOwner, Job {
 
     init(
         engine: Engine, settings: Settings, scope: CancellationScope? = nil, keepsTrace: Bool = false,
-        completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
+        presentation: Presentation? = nil, completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
     ) {
         self.engine = engine
         self.settings = settings
         probe = engine.probe
         traceStart = keepsTrace ? engine.scheduler.now : nil
+        self.presentation = presentation
         events = settings.observers.isEmpty ? nil : EventQueue(settings.observers, engine.scheduler)
         state = LockBox(
             State(
@@ -73,7 +75,7 @@ package final class RunCore: PlanOwner, Job {
         probe?.note(.runBegan(id, root: root))
         if isCancelled { probe?.note(.runCancelled(id)) }
         engine.add(self)
-        events?.append(.runStarted(RunEvent(run: id, instant: engine.scheduler.now)))
+        events?.append(.runStarted(RunEvent(run: id, instant: engine.scheduler.now, presentation: presentation)))
         // Reported like every other end: asynchronously and once.
         if let fault = settings.fault {
             root.fail(with: fault)
@@ -167,7 +169,8 @@ package final class RunCore: PlanOwner, Job {
         }
         guard let events else { return engine.scheduler.post(self, .resume) }
         let error: BatonError? = if case .failure(let error) = result { error } else { nil }
-        events.append(.runEnded(RunEvent(run: id, instant: engine.scheduler.now), error: error))
+        events.append(
+            .runEnded(RunEvent(run: id, instant: engine.scheduler.now, presentation: presentation), error: error))
         events.finish { [self] in engine.scheduler.post(self, .resume) }
     }
 

@@ -6,14 +6,35 @@ public struct AttemptContext: Sendable {
     public let call: UInt64
     /// 1 for the first attempt; around a call, 1.
     public let attempt: Int
-    let scheduler: any Scheduler
+    /// What the request and the plans around it say about how it is run.
+    public let options: RequestOptions
+    package let scheduler: any Scheduler
+    /// The interceptor that asks, and what makes a client without it.
+    private var interceptor: InterceptorID?
+    private let source: (any RunnerSource)?
 
-    package init(run: UInt64, call: UInt64, attempt: Int, scheduler: any Scheduler) {
+    package init(
+        run: UInt64, call: UInt64, attempt: Int, options: RequestOptions = RequestOptions(),
+        scheduler: any Scheduler, source: (any RunnerSource)? = nil
+    ) {
         self.run = run
         self.call = call
         self.attempt = attempt
+        self.options = options
         self.scheduler = scheduler
+        self.source = source
     }
+
+    /// The same, for one of the interceptors.
+    package func with(_ interceptor: InterceptorID) -> AttemptContext {
+        var context = self
+        context.interceptor = interceptor
+        return context
+    }
+
+    /// The client that runs the request, without the interceptor that asks: for requests of the interceptor's own. They
+    /// are runs of their own. An adapter, which cannot wait, gets one that refuses to run.
+    public var runner: any Runner { source?.runner(without: interceptor) ?? NoRunner() }
 
     /// The client's monotonic time.
     public var now: Instant { scheduler.now }
@@ -31,6 +52,13 @@ public struct AttemptContext: Sendable {
             }
         }
         if !finished { throw BatonError(.cancelled, "the request was cancelled while it waited") }
+    }
+}
+
+/// Stands where there is no client.
+private struct NoRunner: Runner {
+    func run<P: Plan>(_ plan: P) async throws(BatonError) -> P.Output {
+        throw BatonError(.unsupported, "there is no client here to run a plan: use an interceptor that is no adapter")
     }
 }
 

@@ -24,11 +24,15 @@
 public protocol Interceptor: Sendable {
     /// Where it stands. Default: around each attempt.
     var placement: InterceptorPlacement { get }
+    /// What requests call it that choose among interceptors, see `RequestOptions.interceptors`. Default: the name of its
+    /// type. Give one of several of a type a name of its own.
+    var id: InterceptorID { get }
     func intercept(_ request: HTTPRequest, context: AttemptContext, next: Next) async throws -> HTTPResponse
 }
 
 extension Interceptor {
     public var placement: InterceptorPlacement { .attempt }
+    public var id: InterceptorID { InterceptorID(Self.self) }
 }
 
 /// Where an interceptor stands.
@@ -54,19 +58,5 @@ extension RequestAdapter {
         var request = request
         try adapt(&request, context: context)
         return try await next(request)
-    }
-}
-
-/// Passes a request on to the next interceptor, and from the last one to the transport.
-public struct Next: Sendable {
-    private let send: @Sendable (HTTPRequest) async -> Result<HTTPResponse, BatonError>
-
-    package init(_ send: @escaping @Sendable (HTTPRequest) async -> Result<HTTPResponse, BatonError>) {
-        self.send = send
-    }
-
-    /// The response, if its status is accepted; otherwise a `BatonError` that holds it.
-    public func callAsFunction(_ request: HTTPRequest) async throws(BatonError) -> HTTPResponse {
-        try await send(request).get()
     }
 }

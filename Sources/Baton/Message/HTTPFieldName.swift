@@ -31,8 +31,12 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     public static let acceptEncoding: HTTPFieldName = "Accept-Encoding"
     /// Languages that the user prefers (RFC 9110, 12.5.4).
     public static let acceptLanguage: HTTPFieldName = "Accept-Language"
+    /// How old the response is, in seconds (RFC 9111, 5.1).
+    public static let age: HTTPFieldName = "Age"
     /// Credentials for the server (RFC 9110, 11.6.2); a secret.
     public static let authorization: HTTPFieldName = "Authorization"
+    /// What caches may do with the message (RFC 9111, 5.2).
+    public static let cacheControl: HTTPFieldName = "Cache-Control"
     /// Codings that were applied to the body (RFC 9110, 8.4).
     public static let contentEncoding: HTTPFieldName = "Content-Encoding"
     /// The number of bytes of the body (RFC 9110, 8.6).
@@ -43,8 +47,18 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     public static let cookie: HTTPFieldName = "Cookie"
     /// When the message was made (RFC 9110, 6.6.1).
     public static let date: HTTPFieldName = "Date"
+    /// What names the state of a resource (RFC 9110, 8.8.3).
+    public static let etag: HTTPFieldName = "ETag"
+    /// When the response is no longer fresh (RFC 9111, 5.3).
+    public static let expires: HTTPFieldName = "Expires"
     /// What makes a repetition of a request known to the server (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKey: HTTPFieldName = "Idempotency-Key"
+    /// The response is wanted only when the resource has changed since (RFC 9110, 13.1.3).
+    public static let ifModifiedSince: HTTPFieldName = "If-Modified-Since"
+    /// The response is wanted only when the resource has another state (RFC 9110, 13.1.2).
+    public static let ifNoneMatch: HTTPFieldName = "If-None-Match"
+    /// When the resource was changed (RFC 9110, 8.8.2).
+    public static let lastModified: HTTPFieldName = "Last-Modified"
     /// Where a redirect or a creation leads (RFC 9110, 10.2.2).
     public static let location: HTTPFieldName = "Location"
     /// Credentials for the proxy (RFC 9110, 11.7.1); a secret.
@@ -57,6 +71,8 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     public static let transferEncoding: HTTPFieldName = "Transfer-Encoding"
     /// Which software asks (RFC 9110, 10.1.5).
     public static let userAgent: HTTPFieldName = "User-Agent"
+    /// The fields of the request that made a difference to the response (RFC 9110, 12.5.5).
+    public static let vary: HTTPFieldName = "Vary"
 }
 
 extension UInt8 {

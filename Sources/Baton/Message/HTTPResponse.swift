@@ -31,10 +31,18 @@ public struct HTTPResponse: Sendable {
     private final class Extras: Sendable {
         let metrics: TransportMetrics?
         let url: String?
-        init(metrics: TransportMetrics?, url: String?) {
+        let cache: CacheNote?
+        init(metrics: TransportMetrics?, url: String?, cache: CacheNote? = nil) {
             self.metrics = metrics
             self.url = url
+            self.cache = cache
         }
+    }
+
+    /// What is known of a response that came from a cache.
+    private struct CacheNote: Sendable {
+        var age: Duration
+        var isStale: Bool
     }
 
     /// A response; no fields and an empty body by default.
@@ -70,12 +78,23 @@ public struct HTTPResponse: Sendable {
     /// What the transport measured on the way; nil when it measures nothing.
     public var metrics: TransportMetrics? {
         get { extras?.metrics }
-        set { extras = Extras(metrics: newValue, url: extras?.url) }
+        set { extras = Extras(metrics: newValue, url: extras?.url, cache: extras?.cache) }
     }
 
     /// The URL that answered, after redirects, as text; nil when the response did not come from a transport.
     public var url: String? {
         get { extras?.url }
-        set { extras = Extras(metrics: extras?.metrics, url: newValue) }
+        set { extras = Extras(metrics: extras?.metrics, url: newValue, cache: extras?.cache) }
+    }
+
+    /// How old the response is, where it came from a cache; nil where it came from the network.
+    public var cacheAge: Duration? { extras?.cache?.age }
+
+    /// Whether the response came from a cache and is older than it should be, in place of one that failed.
+    public var isStale: Bool { extras?.cache?.isStale ?? false }
+
+    /// Notes that the response came from a cache.
+    package mutating func noteCache(age: Duration, isStale: Bool) {
+        extras = Extras(metrics: extras?.metrics, url: extras?.url, cache: CacheNote(age: age, isStale: isStale))
     }
 }

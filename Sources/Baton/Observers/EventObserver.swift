@@ -14,4 +14,19 @@
 /// holds up the run that it observes and no other.
 public protocol EventObserver: Sendable {
     func observe(_ event: Event)
+    /// The same for observers that need the client's time; part of the library's own machinery and not to be implemented.
+    func _observe(_ event: Event, _ setting: _EventSetting)
+}
+
+extension EventObserver {
+    public func _observe(_ event: Event, _ setting: _EventSetting) { observe(event) }
+}
+
+/// What a client's observers may use.
+public struct _EventSetting: Sendable {
+    package let scheduler: any Scheduler
+
+    package init(scheduler: any Scheduler) {
+        self.scheduler = scheduler
+    }
 }

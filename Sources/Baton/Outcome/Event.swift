@@ -26,10 +26,13 @@ public struct RunEvent: Sendable {
     public let run: UInt64
     /// When it happened, on the client's time line.
     public let instant: Instant
+    /// Where and whether it is shown; nil where the plan does not say.
+    public let presentation: Presentation?
 
-    package init(run: UInt64, instant: Instant) {
+    package init(run: UInt64, instant: Instant, presentation: Presentation? = nil) {
         self.run = run
         self.instant = instant
+        self.presentation = presentation
     }
 }
 

@@ -36,6 +36,23 @@ extension Plan {
         scoped { $0.coalescing = coalescing }
     }
 
+    /// Which interceptors stand around requests within the plan.
+    public func interceptors(_ selection: InterceptorSelection) -> Chain<Output> {
+        scoped { $0.interceptors = selection }
+    }
+
+    /// Where and whether it is shown that a run of the plan is loading or has failed. The outermost holds.
+    public func presentation(_ presentation: Presentation) -> Chain<Output> {
+        scoped { $0.presentation = presentation }
+    }
+
+    /// What the plan says about how a run of it is shown; nil where it says nothing.
+    package var ownPresentation: Presentation? {
+        if let request = self as? any Request { return request.options.presentation }
+        guard let chain = self as? Chain<Output>, case .scoped(let part) = chain.node.content else { return nil }
+        return part.options.presentation
+    }
+
     private func scoped(_ change: (inout RequestOptions) -> Void) -> Chain<Output> {
         var options = RequestOptions()
         change(&options)

@@ -15,6 +15,9 @@ public struct RequestOptions: Sendable {
         var deadline: Duration?
         var priority: Priority?
         var tag: String?
+        var interceptors: InterceptorSelection?
+        var cacheMode: CacheMode?
+        var presentation: Presentation?
         var idempotency: Idempotency?
         var hedging: Hedging?
         var coalescing: Coalescing?
@@ -24,6 +27,9 @@ public struct RequestOptions: Sendable {
 
     /// Nothing differs.
     public init() {}
+
+    /// Options of which `configure` says what differs.
+    public init(_ configure: (inout RequestOptions) -> Void) { configure(&self) }
 
     /// Whether nothing differs.
     package var isEmpty: Bool { box == nil }
@@ -59,6 +65,18 @@ public struct RequestOptions: Sendable {
         set { change { $0.tag = newValue } }
     }
 
+    /// Which interceptors stand around it; nil: as around it. Client's default: all.
+    public var interceptors: InterceptorSelection? {
+        get { box?.values.interceptors }
+        set { change { $0.interceptors = newValue } }
+    }
+
+    /// What the client's cache does with it; nil: as around it. Client's default: that of its cache; without one, nothing.
+    public var cacheMode: CacheMode? {
+        get { box?.values.cacheMode }
+        set { change { $0.cacheMode = newValue } }
+    }
+
     /// What says that the request may reach the server twice; nil: its method. Belongs to requests, not to plans.
     public var idempotency: Idempotency? {
         get { box?.values.idempotency }
@@ -75,6 +93,13 @@ public struct RequestOptions: Sendable {
     public var coalescing: Coalescing? {
         get { box?.values.coalescing }
         set { change { $0.coalescing = newValue } }
+    }
+
+    /// Where and whether it is shown that it is loading or has failed, where it is run by itself; nil: it is, in the usual
+    /// place. Within a chain or batch, what counts is what that says, see `Plan.presentation`.
+    public var presentation: Presentation? {
+        get { box?.values.presentation }
+        set { change { $0.presentation = newValue } }
     }
 
     private mutating func change(_ body: (inout Values) -> Void) {
@@ -103,6 +128,8 @@ public struct RequestOptions: Sendable {
             values.timeout = values.timeout ?? outer.timeout
             values.retry = values.retry ?? outer.retry
             values.priority = values.priority ?? outer.priority
+            values.interceptors = values.interceptors ?? outer.interceptors
+            values.cacheMode = values.cacheMode ?? outer.cacheMode
             values.hedging = values.hedging ?? outer.hedging
             values.coalescing = values.coalescing ?? outer.coalescing
         }

@@ -40,6 +40,15 @@ extension HTTPResponse {
     }
 }
 
+extension HTTPBodyStream {
+    /// Text that can be sent once.
+    static func once(_ text: String) -> HTTPBodyStream {
+        HTTPBodyStream(length: Int64(text.utf8.count), isReplayable: false) {
+            try HTTPBodyStream.data(Data(text.utf8)).open()
+        }
+    }
+}
+
 /// A sequence of plans that are made as they are read.
 struct Made<P: Plan>: Sequence, Sendable {
     let count: Int

@@ -1,0 +1,51 @@
+/// Passes a request on to the next interceptor, and from the last one to the transport.
+public struct Next: Sendable {
+    package typealias Send = @Sendable (HTTPRequest, NextPass) async -> Result<HTTPResponse, BatonError>
+
+    private let pass: NextPass
+    private let send: Send
+
+    package init(_ pass: NextPass = NextPass(.first), _ send: @escaping Send) {
+        self.pass = pass
+        self.send = send
+    }
+
+    /// The same way, for another pass.
+    package func with(_ pass: NextPass) -> Next { Next(pass, send) }
+
+    /// The response, if its status is accepted; otherwise a `BatonError` that holds it.
+    public func callAsFunction(_ request: HTTPRequest) async throws(BatonError) -> HTTPResponse {
+        try await send(request, pass).get()
+    }
+
+    /// The same for a request that has to be sent once more whatever the retry policy says, as after a refresh. It counts
+    /// as an attempt, and its body must be replayable. Whoever calls it sees to it that it ends.
+    package func replay(_ request: HTTPRequest) async throws(BatonError) -> HTTPResponse {
+        try await send(request, NextPass(.replay)).get()
+    }
+}
+
+/// One pass down to the transport. What is sent in it beyond the first time is a repetition and counts against the
+/// attempts.
+package final class NextPass: Sendable {
+    package enum Turn: Sendable {
+        /// The attempt itself.
+        case first
+        /// One more attempt, which is allowed.
+        case replay
+        /// One more attempt, if the policy allows it.
+        case again
+    }
+
+    private let turn: LockBox<Turn>
+
+    package init(_ turn: Turn) { self.turn = LockBox(turn) }
+
+    /// What a request is that arrives at the transport's end now.
+    package func take() -> Turn {
+        turn.withLock { turn in
+            defer { turn = .again }
+            return turn
+        }
+    }
+}
