@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// A request as a line for a POSIX shell that sends it with curl.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// Has a presenter tell the user that a run failed, or that it found nothing.
 ///

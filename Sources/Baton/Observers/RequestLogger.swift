@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// Writes what a client does to a log, without its secrets.
 ///

@@ -71,6 +71,8 @@ package final class VirtualScheduler: TimerKeeper {
     }
 
     func add(_ item: Item) {
+        // Held here: what is added may be the end of the test, and of this scheduler, before the signal is given.
+        let wakeUp = wakeUp
         state.withLock { $0.runnable.append(item) }
         wakeUp.signal()
     }

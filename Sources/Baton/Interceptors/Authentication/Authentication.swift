@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// Puts a credential on each attempt, and renews it when the server refuses it or it is about to end.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// Answers requests with responses that it has kept.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 /// What a stored response answers: method, URL, body, who asks, and the fields that make a difference.
 ///

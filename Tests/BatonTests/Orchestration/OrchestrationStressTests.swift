@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 
 @Suite("Orchestration: invariants under stress")
-struct StressTests {
+struct OrchestrationStressTests {
     @Test("X68: a thousand threads' worth of starts, cancels, pauses and resizes: every run ends once, no slot is lost")
     func threads() async throws {
         let transport = QueueTransport(concurrent: true) { request in
