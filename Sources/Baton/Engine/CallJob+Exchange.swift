@@ -11,6 +11,7 @@ extension CallJob: TransportEvents {
     /// - Parameter isBack: whether it stood in line before, and only its place in the batch was missing.
     func admit(_ request: HTTPRequest, _ token: UInt64, isBack: Bool = false) {
         var isHedged = false
+        var heldBack: HostPolicies?
         var isHostFull = false
         let admission: RequestQueue.Admission? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
@@ -25,7 +26,9 @@ extension CallJob: TransportEvents {
             }
             if engine.watchesHosts, !isBack {
                 let policies = hostPolicies(&state, request.origin)
-                policies.begin(at: scheduler.now, isFirst: state.attempt <= 1 && !state.isCopy)
+                if policies.begin(at: scheduler.now, isFirst: state.attempt <= 1 && !state.isCopy) {
+                    heldBack = policies
+                }
             }
             state.current = request
             state.phase = .waiting
@@ -36,6 +39,7 @@ extension CallJob: TransportEvents {
                 priority: state.options.priority ?? .normal, isRetry: isBack || state.attempt > 1,
                 isHostFull: &isHostFull)
         }
+        heldBack?.letGo()
         switch admission {
         case nil: if isHedged { sendCopy(token) }
         case .granted:

@@ -54,15 +54,18 @@ final class HostPolicies: Job {
     }
 
     /// An attempt is about to wait for the host; a request's first one makes the budget grow.
-    func begin(at now: Instant, isFirst: Bool) {
-        let isHeldBack = state.withLock { state in
+    ///
+    /// - Returns: whether the host is held back, and somebody has to let it go: call ``letGo()`` then, outside every lock.
+    func begin(at now: Instant, isFirst: Bool) -> Bool {
+        state.withLock { state in
             if isFirst { state.budget?.noteRequest(at: now) }
             state.lastUse = now
             return (state.isPaused || state.pacedLimit != nil) && state.timer == nil
         }
-        // Somebody has to let it go.
-        if isHeldBack { setPace(at: now, isWanted: true) }
     }
+
+    /// Sees to it that requests which wait for the host go on as soon as they may.
+    func letGo() { setPace(at: scheduler.now, isWanted: true) }
 
     /// Draws one retry or hedge on the budget; false when it is used up.
     func withdraw(at now: Instant) -> Bool {

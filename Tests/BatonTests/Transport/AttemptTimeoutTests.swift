@@ -31,9 +31,10 @@ struct AttemptTimeoutTests {
         let transport = URLSessionTransport()
         let ends = LockBox<[BatonError.Code?]>([])
         let client = Client(baseURL: server.baseURL, transport: transport, retry: .none) {
-            $0.timeout = .milliseconds(300)
+            $0.timeout = .seconds(6)
         }
-        let run = client.start(Call("/never", as: EmptyResponse.self), on: .global()) { result in
+        let first = Call("/never", as: EmptyResponse.self) { $0.options.timeout = .seconds(5) }
+        let run = client.start(first, on: .global()) { result in
             let code: BatonError.Code? = if case .failure(let error) = result { error.code } else { nil }
             ends.withLock { $0.append(code) }
         }
