@@ -145,7 +145,7 @@ extension CallJob: TransportEvents {
         let error = BatonError(.timedOut, "no complete response within \(timeout)")
             .with(phase: old.head == nil ? .send : .receive)
         if let event = attemptEvent(old, at: now) { run.events?.append(.attemptEnded(event, .failure(error))) }
-        exchangeEnded(old, .failure(error))
+        exchangeEnded(old.watch, .failure(error))
         conclude(.failure(error), token)
     }
 
@@ -256,7 +256,7 @@ extension CallJob: TransportEvents {
         if let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(error)))
         }
-        exchangeEnded(old, .failure(error))
+        exchangeEnded(old.watch, .failure(error))
         conclude(.failure(error), token)
     }
 
@@ -288,8 +288,8 @@ extension CallJob: TransportEvents {
         var host: HostID?
         var event: AttemptEvent?
         var token: UInt64
-        /// The state as it was, where somebody wants to know how exchanges end.
-        var watched: State?
+        /// Set where somebody wants to know how exchanges end.
+        var watch: Watch?
     }
 
     /// Looks at the reply, after the slot has gone back.
@@ -303,14 +303,14 @@ extension CallJob: TransportEvents {
             let landing = Landing(
                 reply: reply, host: state.host,
                 event: run.events == nil ? nil : attemptEvent(state, at: scheduler.now), token: state.token,
-                watched: isWatched ? state : nil)
+                watch: isWatched ? state.watch : nil)
             if isWatched { (state.departed, state.breaker) = (nil, nil) }
             return landing
         }
         guard let landed else { return }
         let result = validated(landed.reply)
         // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
-        if let old = landed.watched { exchangeEnded(old, result) }
+        if let watch = landed.watch { exchangeEnded(watch, result) }
         if let host = landed.host { giveBack(host.index) }
         if let event = landed.event { run.events?.append(.attemptEnded(event, result)) }
         conclude(result, landed.token)

@@ -32,16 +32,23 @@ extension CallJob {
         return policies
     }
 
-    /// Tells breaker and host how an exchange ended. `old` is the state as it was while it was under way.
-    func exchangeEnded(_ old: State, _ result: Result<HTTPResponse, BatonError>) {
-        if let ticket = old.breaker, let breakers = engine.breakers {
+    /// Who wants to know how an exchange ends.
+    struct Watch {
+        var breaker: Breakers.Ticket?
+        var policies: HostPolicies?
+        var departed: Instant?
+    }
+
+    /// Tells breaker and host how an exchange ended.
+    func exchangeEnded(_ watch: Watch, _ result: Result<HTTPResponse, BatonError>) {
+        if let ticket = watch.breaker, let breakers = engine.breakers {
             let phase = breakers.record(
                 breakers.configuration.outcome(of: result), ticket, at: scheduler.now, random: scheduler.random())
             if let phase {
                 run.events?.append(.breakerChanged(key: ticket.key, phase: phase, at: scheduler.now))
             }
         }
-        if let departed = old.departed { old.policies?.arrive(result, began: departed, run) }
+        if let departed = watch.departed { watch.policies?.arrive(result, began: departed, run) }
     }
 
     // MARK: Another attempt

@@ -78,6 +78,7 @@ final class CallJob: Cancellable, RunPart {
         var cancellation: BatonError?
 
         var isCancelled: Bool { cancellation != nil }
+        var watch: Watch { Watch(breaker: breaker, policies: policies, departed: departed) }
     }
 
     struct Orphan {
@@ -347,7 +348,7 @@ final class CallJob: Cancellable, RunPart {
         case .returning: break
         case .idle, .preparing: old.task?.cancel()
         }
-        exchangeEnded(old, .failure(BatonError(.cancelled)))
+        exchangeEnded(old.watch, .failure(BatonError(.cancelled)))
         if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(reason)))
         }
