@@ -42,9 +42,7 @@ extension EventLoop {
             connection.wait = .time
             setDeadline(connection, Socket.now.addingCapped(duration.clampedNanoseconds))
         case .gate(let gate):
-            guard !gate.pass(waker) else { return }
-            connection.wait = .gate(gate)
-            held.append(connection)
+            come(to: gate, connection)
         case .stall: connection.wait = .forever
         case .close:
             if connection.inputEnded { return end(connection) }

@@ -97,10 +97,7 @@ extension EventLoop {
             answer(connection)
         case .heldBack(let gate):
             if head.expectsContinue { writeAtOnce(connection, "HTTP/1.1 100 Continue\r\n\r\n") }
-            if !gate.pass(waker) {
-                connection.wait = .gate(gate)
-                held.append(connection)
-            }
+            come(to: gate, connection)
         case .kept, .discarded:
             if head.expectsContinue { writeAtOnce(connection, "HTTP/1.1 100 Continue\r\n\r\n") }
         }

@@ -95,7 +95,11 @@ final class EventLoop {
         hasClosed = true
         if byReset { Socket.reset(connection.descriptor) } else { close(connection.descriptor) }
         connection.deadline = nil
-        if case .gate = connection.wait { held.removeAll { $0 === connection } }
+        if case .gate = connection.wait {
+            held.removeAll { $0 === connection }
+            // What it would have passed with is for those behind it.
+            if !held.isEmpty { waker.wake() }
+        }
         connection.wait = .nothing
         polled[connection.index + 2].fd = -1
     }
@@ -176,6 +180,16 @@ extension EventLoop {
             connection.isTimed = false
             return true
         }
+    }
+
+    /// A connection comes to a gate: it passes, or waits behind those that came before.
+    func come(to gate: LoopbackServer.Gate, _ connection: Connection) {
+        let isBehind = held.contains { other in
+            if case .gate(let ahead) = other.wait { ahead === gate } else { false }
+        }
+        guard isBehind || !gate.pass(waker) else { return }
+        connection.wait = .gate(gate)
+        held.append(connection)
     }
 
     /// Goes on with those whose gate has been released.

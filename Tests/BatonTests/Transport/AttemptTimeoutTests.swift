@@ -1,5 +1,6 @@
 import Baton
 import BatonTesting
+import Dispatch
 import Testing
 
 /// The attempt's clock on real time, over the transport whose own timeouts are not to be trusted.
@@ -19,6 +20,35 @@ struct AttemptTimeoutTests {
         let report = try await client.run(
             Batch((0..<20).map { _ in Call("/slow", as: EmptyResponse.self) }, maxConcurrency: 20))
         #expect(report.allSucceeded)
+        transport.shutdown()
+    }
+    @Test("O36: nothing follows a cancel, not even when the timeout would have come")
+    func nothingAfterCancel() async throws {
+        let server = try LoopbackServer()
+        defer { server.stop() }
+        let gate = server.hold(.get, "/held")
+        let timeout = Duration.seconds(2)
+        server.on(.get, "/slow", .status(204).delayed(by: timeout + .milliseconds(200)))
+        let transport = URLSessionTransport()
+        let log = RecordingObserver()
+        let client = Client(baseURL: server.baseURL, transport: transport, retry: .none) {
+            $0.timeout = timeout
+            $0.observers = [log]
+        }
+        let ended = LockBox(0)
+        let run = client.start(Call("/held", as: EmptyResponse.self), on: DispatchQueue.global()) { _ in
+            ended.withLock { $0 += 1 }
+        }
+        await server.waitForRequests(1)
+        run.cancel()
+        await #expect(throws: BatonError.self) { try await run.value }
+        // A request that takes longer than the other's timeout, in place of a sleep.
+        _ = try await client.run(Call("/slow", as: EmptyResponse.self) { $0.options.timeout = .seconds(60) })
+        gate.release()
+        #expect(ended.withLock { $0 } == 1)
+        let told = log.story.filter { $0.contains("/held") }
+        #expect(told == ["attempt 1 /held", "attempt 1 /held: cancelled"])
+        #expect(log.story.filter { $0.hasPrefix("run ended") } == ["run ended: cancelled", "run ended"])
         transport.shutdown()
     }
 }
