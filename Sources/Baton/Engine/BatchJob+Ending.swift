@@ -27,7 +27,7 @@ extension BatchJob {
             }
             return (left, announce(left, &state))
         }
-        results.finalize(left)
+        left.forEach(results.finalize)
         if tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         end(outcome)
     }

@@ -4,7 +4,7 @@ extension BatchJob {
         switch result {
         case .failure(let error):
             let isKept = state.withLock { $0.lanes.indices.contains(lane) && $0.lanes[lane].call === call }
-            settle(.failure(error), attempts: attempts, lane: lane)
+            settle(error, attempts: attempts, lane: lane, at: scheduler.now)
             if !isKept { call.retire() }
         case .success(let response):
             if !result.isSmall {
@@ -14,14 +14,15 @@ extension BatchJob {
                 }
                 return scheduler.execute(self, Signal(kind: Self.decode, value: Int32(lane)))
             }
-            settle(read(response, lane: lane), attempts: attempts, lane: lane)
+            read(response, attempts: attempts, lane: lane)
         }
-        advance()
     }
 
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {
-        settle(result, attempts: 1, lane: lane)
-        advance()
+        switch result {
+        case .success(let value): settle(value, attempts: 1, lane: lane)
+        case .failure(let error): settle(error, attempts: 1, lane: lane, at: scheduler.now)
+        }
     }
 
     func decode(lane: Int) {
@@ -29,72 +30,95 @@ extension BatchJob {
             defer { state.lanes[lane].response = nil }
             return (state.lanes[lane].response, state.lanes[lane].attempts)
         }
-        guard let response else { return }
-        settle(read(response, lane: lane), attempts: attempts, lane: lane)
-        advance()
+        if let response { read(response, attempts: attempts, lane: lane) }
     }
 
-    private func read(_ response: HTTPResponse, lane: Int) -> Result<any Sendable, BatonError> {
+    private func read(_ response: HTTPResponse, attempts: Int, lane: Int) {
         let output: any Response.Type = state.withLock { $0.lanes[lane].output } ?? EmptyResponse.self
         do throws(BatonError) {
-            return .success(
-                try ResponseReader.read(output, from: response, using: run.settings.context.coding))
+            settle(
+                try ResponseReader.read(output, from: response, using: run.settings.context.coding),
+                attempts: attempts, lane: lane)
         } catch {
-            return .failure(error.with(path: path(of: lane)))
+            settle(error.with(path: path(of: lane)), attempts: attempts, lane: lane, at: scheduler.now)
         }
+    }
+
+    /// An item has its value.
+    ///
+    /// - Parameter goesOn: false where the caller goes on with what is next.
+    func settle(_ value: any Sendable, attempts: Int, lane: Int, goesOn: Bool = true) {
+        let now = scheduler.now
+        let index = state.withLock { $0.lanes[lane].index }
+        guard results.succeed(index, value, attempts: attempts, at: now.nanoseconds) else {
+            let error = BatonError(.decodingFailed, "the item's plan yielded a value of another type")
+            return settle(error, attempts: attempts, lane: lane, at: now, goesOn: goesOn)
+        }
+        close(lane, index, nil, now, goesOn)
+    }
+
+    /// An item has failed.
+    func settle(_ error: BatonError, attempts: Int, lane: Int, at now: Instant, goesOn: Bool = true) {
+        let index = state.withLock { $0.lanes[lane].index }
+        results.failed(index, error, attempts: attempts, at: now.nanoseconds)
+        close(lane, index, error, now, goesOn)
     }
 
     /// What follows from an item's end.
     private struct Aftermath {
-        /// Indices that are final now.
-        var final: [Int] = []
+        /// Whether the outcome is final.
+        var isFinal = false
         var tells = false
         var report: (BatchProgress, number: UInt64)?
         /// What runs in the other lanes and is to be stopped.
         var stopped: [any Cancellable] = []
+        /// What can be done in the lane that is free now.
+        var step = Step.none
     }
 
-    /// Notes an item's outcome and frees its lane.
-    func settle(_ result: Result<any Sendable, BatonError>, attempts: Int, lane: Int, node: _PlanNode? = nil) {
-        let now = scheduler.now.nanoseconds
-        let index = state.withLock { $0.lanes[lane].index }
-        var error: BatonError?
-        switch result {
-        case .success(let value):
-            if !results.succeed(index, value, attempts: attempts, at: now) {
-                error = BatonError(.decodingFailed, "the item's plan yielded a value of another type")
-            }
-        case .failure(let failure): error = failure
-        }
-        if let error { results.failed(index, error, attempts: attempts, at: now) }
+    /// Frees an item's lane, and goes on with what is next.
+    private func close(_ lane: Int, _ index: Int, _ error: BatonError?, _ now: Instant, _ goesOn: Bool) {
         let isHeard = !isNested && run.isHeard
+        // Where the outcome has to be handed on first, what is next is looked for after it.
+        let goesOnAtOnce = goesOn && results.keepsAll && description.onEach == nil
         let aftermath: Aftermath = state.withLock { state in
             var aftermath = Aftermath()
-            let kept = state.lanes[lane].node ?? node
+            let kept = state.lanes[lane].node
             state.lanes[lane].isOpen = false
             state.lanes[lane].child = nil
-            state.lanes[lane].node = nil
+            if kept != nil { state.lanes[lane].node = nil }
             state.freeLanes.append(lane)
             leave(lane, &state)
             state.progress.running -= 1
-            let isRepeated = state.repeats[index, default: 0] < description.repeats
-            let isWithdrawn = state.withdrawn.contains(index)
-            if let error, let kept, isRepeated || description.reconnect != nil, !isWithdrawn, !state.isStopped {
-                keep(kept, index, error, isRepeated, &state)
+            if let error, let kept, isSentAgain(index, state) {
+                keep(kept, index, error, state.repeats[index, default: 0] < description.repeats, &state)
             } else {
                 count(error, &state)
                 if error != nil { noteKey(kept, index) }
-                aftermath.final = [index]
-                aftermath.tells = announce([index], &state)
+                aftermath.isFinal = true
+                if description.onEach != nil { aftermath.tells = announce([index], &state) }
                 aftermath.stopped = judge(&state)
             }
             if isHeard { aftermath.report = (state.progress, Numbering.next()) }
+            if goesOnAtOnce, aftermath.stopped.isEmpty { aftermath.step = nextStep(&state) }
             return aftermath
         }
-        results.finalize(aftermath.final)
+        if aftermath.isFinal { results.finalize(index) }
         if aftermath.tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         if let (progress, number) = aftermath.report { run.report(RunProgress(batch: progress), number: number) }
         if !aftermath.stopped.isEmpty { stop(aftermath.stopped) }
+        if goesOnAtOnce, aftermath.stopped.isEmpty {
+            advance(from: aftermath.step, at: now)
+        } else if goesOn {
+            advance()
+        }
+    }
+
+    private func isSentAgain(_ index: Int, _ state: State) -> Bool {
+        guard description.reconnect != nil || state.repeats[index, default: 0] < description.repeats else {
+            return false
+        }
+        return !state.withdrawn.contains(index) && !state.isStopped
     }
 
     /// An item that failed is sent again: now, later, or when somebody asks for it.

@@ -128,20 +128,20 @@ extension CallJob {
     func goOn() { scheduler.post(self, Signal(kind: Self.place)) }
 
     func placed() {
-        let next: (HTTPRequest?, token: UInt64)? = state.withLock { state in
+        let next: (isBack: Bool, token: UInt64)? = state.withLock { state in
             guard state.isReturning else { return nil }
             state.isReturning = false
             switch state.phase {
             case .backingOff:
                 state.phase = .preparing
-                return (nil, state.token)
+                return (false, state.token)
             case .returning:
                 state.phase = .preparing
-                return (state.current, state.token)
+                return (true, state.token)
             default: return nil
             }
         }
-        guard let (request, token) = next else { return }
-        if let request { admit(request, token, isBack: true) } else { beginAttempt(token) }
+        guard let (isBack, token) = next else { return }
+        if isBack { enqueueAgain(token) } else { beginAttempt(token) }
     }
 }

@@ -69,7 +69,7 @@ extension BatchJob {
             return (.wait, tells, left)
         }
         guard let (next, tells, left) = chosen else { return }
-        results.finalize(left)
+        left.forEach(results.finalize)
         if tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         switch next {
         case .finish: finish()

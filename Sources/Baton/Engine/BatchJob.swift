@@ -146,9 +146,11 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     private func begin(_ input: any BatchInput) {
         if let count = input.count { results.reserve(count) }
-        results.whenRoom { [weak self] in
-            guard let self else { return }
-            scheduler.post(self, Signal(kind: Self.advance))
+        if !results.keepsAll {
+            results.whenRoom { [weak self] in
+                guard let self else { return }
+                scheduler.post(self, Signal(kind: Self.advance))
+            }
         }
         let done = description.isRedriven ? (0..<(input.count ?? 0)).count { results.isDone($0) } : 0
         state.withLock { state in
@@ -166,34 +168,42 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     // MARK: Beginning items
 
-    private enum Step {
+    /// What can be done next.
+    enum Step {
         case none
         case pull(Int, any BatchInput)
-        case begin(lane: Int, index: Int, _PlanNode, isWithdrawn: Bool)
+        /// An item is sent again.
+        case resend(lane: Int, index: Int, isWithdrawn: Bool)
         case wake(CallJob)
         case roundEnded
         case finish
     }
 
     /// Does whatever can be done now, until lanes, input or the limit say stop.
-    func advance() {
+    func advance() { advance(from: state.withLock(nextStep), at: scheduler.now) }
+
+    /// - Parameter now: the time, which stands still as long as nothing has to be waited for.
+    func advance(from first: Step, at now: Instant) {
+        var step = first
         while true {
-            switch state.withLock(nextStep) {
+            switch step {
             case .none: return
             case .pull(let index, let input):
                 if let later = input.later { return pullLater(index, later) }
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
-                pull(index, input)
-            case .begin(let lane, let index, let node, let isWithdrawn):
-                launch(node, lane: lane, index: index, isFirst: false, isWithdrawn: isWithdrawn)
+                pull(index, input, at: now)
+            case .resend(let lane, let index, let isWithdrawn):
+                results.reopen(index)
+                launch(lane: lane, index: index, isWithdrawn: isWithdrawn)
             case .wake(let call): call.goOn()
             case .roundEnded: return roundEnded()
             case .finish: return finish()
             }
+            step = state.withLock(nextStep)
         }
     }
 
-    private func nextStep(_ state: inout State) -> Step {
+    func nextStep(_ state: inout State) -> Step {
         if let call = takeBack(&state) { return .wake(call) }
         guard state.phase == .running, !state.isPulling, !state.isFinishing else { return .none }
         if state.isStopped {
@@ -203,7 +213,7 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         }
         guard state.open < state.limit else { return .none }
         if let (index, node) = state.again.popLast() {
-            return begin(&state, index, node)
+            return resend(&state, index, node)
         }
         if !state.isExhausted, let input = state.input {
             guard state.lent < Self.mostLent * state.limit else { return .none }
@@ -216,16 +226,17 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         }
         if !state.later.isEmpty {
             let (index, node) = state.later.removeFirst()
-            return begin(&state, index, node)
+            return resend(&state, index, node)
         }
         guard state.open == 0, state.lent == 0 else { return .none }
         state.isFinishing = true
         return .roundEnded
     }
 
-    private func begin(_ state: inout State, _ index: Int, _ node: _PlanNode) -> Step {
-        .begin(
-            lane: openLane(&state, index), index: index, node, isWithdrawn: state.withdrawn.contains(index))
+    private func resend(_ state: inout State, _ index: Int, _ node: _PlanNode) -> Step {
+        let lane = openLane(&state, index)
+        state.lanes[lane].node = node
+        return .resend(lane: lane, index: index, isWithdrawn: state.withdrawn.contains(index))
     }
 
     /// - Parameter isFresh: whether the item was not counted before, because nobody knew of it.
@@ -250,65 +261,108 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         ProbedItem(run: run.id, batch: ObjectIdentifier(self), index: index)
     }
 
+    // MARK: Pulling
+
     /// One pull on a worker thread, because reading the input may block.
     private func pullNext() {
         let (index, input) = state.withLock { ($0.pulled, $0.input) }
         guard let input else { return }
-        pull(index, input)
+        pull(index, input, at: scheduler.now)
         advance()
     }
 
-    private func pull(_ index: Int, _ input: any BatchInput) {
-        let read: Result<_PlanNode?, BatonError>
-        if input.runsUserCode {
-            read = UserCode.call(scheduler) { Self.next(index, of: input, run) }
-        } else {
-            read = Self.next(index, of: input, run)
-        }
-        pulled(read.map { $0 }, index)
-    }
-
-    private static func next(_ index: Int, of input: any BatchInput, _ run: RunCore) -> Result<_PlanNode?, BatonError> {
+    private func pull(_ index: Int, _ input: any BatchInput, at now: Instant) {
+        let context = run.settings.context
+        let node: _PlanNode?
         do throws(BatonError) {
-            return .success(try input.next(index, in: run.settings.context))
+            if input.runsUserCode {
+                node = try UserCode.call(scheduler) { Self.next(index, of: input, context) }.get()
+            } else {
+                node = try input.next(index, in: context)
+            }
         } catch {
             // A plan that cannot be built is an item that fails.
-            return .success(_PlanNode(content: .failure(error)))
+            node = _PlanNode(content: .failure(error))
+        }
+        pulled(node, index, at: now)
+    }
+
+    private static func next(
+        _ index: Int, of input: any BatchInput, _ context: _PlanContext
+    ) -> Result<_PlanNode?, BatonError> {
+        do throws(BatonError) {
+            return .success(try input.next(index, in: context))
+        } catch {
+            return .failure(error)
         }
     }
 
     private func pullLater(_ index: Int, _ input: any AsyncBatchInput) {
         input.next(on: scheduler, in: run.settings.context) { [self] result in
-            pulled(result, index)
+            switch result {
+            case .success(let node): pulled(node, index, at: scheduler.now)
+            case .failure(let error): inputFailed(error)
+            }
             scheduler.post(self, Signal(kind: Self.advance))
         }
     }
 
-    private func pulled(_ read: Result<_PlanNode?, BatonError>, _ index: Int) {
-        var isWithdrawn = false
-        let (lane, stopped): (Int?, [any Cancellable]) = state.withLock { state in
+    private func inputFailed(_ error: BatonError) {
+        state.withLock { state in
             // Who was not waited for comes too late.
-            guard state.isPulling, !state.isStopped else { return (nil, []) }
+            guard state.isPulling, !state.isStopped else { return }
             state.isPulling = false
-            switch read {
-            case .failure(let error):
-                state.inputError = error
-                giveUpRepeats(&state)
-                return (nil, [])
-            case .success(nil):
-                state.isExhausted = true
-                state.progress.total = state.pulled
-                state.progress.pending = state.again.count + state.later.count
-                return (nil, judge(&state))
-            case .success:
-                state.pulled += 1
-                isWithdrawn = state.withdrawn.contains(index)
-                return (openLane(&state, index, isFresh: state.progress.total == nil), [])
-            }
+            state.inputError = error
+            giveUpRepeats(&state)
+        }
+    }
+
+    /// What became of a plan that was pulled.
+    private enum Pulled {
+        case none
+        case call(CallJob, CallDescription, lane: Int)
+        case other(lane: Int, isWithdrawn: Bool)
+    }
+
+    private func pulled(_ node: _PlanNode?, _ index: Int, at now: Instant) {
+        guard let node else { return exhausted() }
+        var request: CallDescription?
+        if case .call(let call) = node.content, !call.options.isFence {
+            request = description.isRedriven ? withOldKey(call, index) : call
+        }
+        let pulled: Pulled = state.withLock { state in
+            // Who was not waited for comes too late.
+            guard state.isPulling, !state.isStopped else { return .none }
+            state.isPulling = false
+            state.pulled += 1
+            let lane = openLane(&state, index, isFresh: state.progress.total == nil)
+            let isWithdrawn = !state.withdrawn.isEmpty && state.withdrawn.contains(index)
+            if let request, !isWithdrawn { return .call(begin(request, &state, lane), request, lane: lane) }
+            state.lanes[lane].node = node
+            return .other(lane: lane, isWithdrawn: isWithdrawn)
+        }
+        switch pulled {
+        case .none: break
+        case .call(let job, let call, let lane):
+            results.began(index, at: now.nanoseconds)
+            job.start(call, scope: scope, owner: self, lane: lane, now: now)
+        case .other(let lane, let isWithdrawn):
+            results.began(index, at: now.nanoseconds)
+            launch(lane: lane, index: index, isWithdrawn: isWithdrawn)
+        }
+    }
+
+    /// There is nothing more to pull.
+    private func exhausted() {
+        let stopped: [any Cancellable] = state.withLock { state in
+            guard state.isPulling, !state.isStopped else { return [] }
+            state.isPulling = false
+            state.isExhausted = true
+            state.progress.total = state.pulled
+            state.progress.pending = state.again.count + state.later.count
+            return judge(&state)
         }
         if !stopped.isEmpty { stop(stopped) }
-        guard let lane, case .success(let node?) = read else { return }
-        launch(node, lane: lane, index: index, isFirst: true, isWithdrawn: isWithdrawn)
     }
 
     /// Ends what runs in the lanes, because the failure policy has decided.
@@ -316,19 +370,54 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         Cancellation.begin(at: jobs, because: BatonError(.cancelled, "the batch needs it no more"), scheduler)
     }
 
-    private func launch(_ node: _PlanNode, lane: Int, index: Int, isFirst: Bool, isWithdrawn: Bool) {
-        if isFirst { results.began(index, at: scheduler.now.nanoseconds) } else { results.reopen(index) }
-        if isWithdrawn { return settle(.failure(Self.withdrawn), attempts: 0, lane: lane) }
+    // MARK: Launching
+
+    /// Begins what stands in a lane that was just opened.
+    private func launch(lane: Int, index: Int, isWithdrawn: Bool) {
+        let taken = state.withLock { state in
+            defer { if !keepsNodes { state.lanes[lane].node = nil } }
+            return state.lanes[lane].node
+        }
+        if isWithdrawn { return settle(Self.withdrawn, attempts: 0, lane: lane, at: scheduler.now, goesOn: false) }
+        guard let node = taken else { return }
         switch node.content {
-        case .value(let value): settle(.success(value), attempts: 1, lane: lane)
+        case .value(let value): settle(value, attempts: 1, lane: lane, goesOn: false)
         case .failure(let error):
-            settle(.failure(error.with(path: path(of: lane))), attempts: 0, lane: lane, node: node)
+            settle(error.with(path: path(of: lane)), attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
         case .call(let call) where !call.options.isFence:
-            start(description.isRedriven ? withOldKey(call, index) : call, lane: lane)
+            let job: CallJob? = begin(lane) { state in begin(call, &state, lane) }
+            job?.start(call, scope: scope, owner: self, lane: lane)
         default:
             let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, scope: scope, node: node)
-            if occupy(lane, with: job, keepsNodes ? node : nil) { scheduler.execute(job, .start) }
+            let begun: ChainJob? = begin(lane) { state in
+                state.lanes[lane].child = job
+                return job
+            }
+            if let begun { scheduler.execute(begun, .start) }
         }
+    }
+
+    /// Makes what is about to run in a lane known to a cancel; nil when one was there before, which is the item's end.
+    private func begin<Job>(_ lane: Int, _ make: (inout State) -> Job) -> Job? {
+        let (job, error): (Job?, BatonError?) = state.withLock { state in
+            if state.isStopped { return (nil, CallJob.cancelled) }
+            if state.withdrawn.contains(state.lanes[lane].index) { return (nil, Self.withdrawn) }
+            return (make(&state), nil)
+        }
+        if let error {
+            settle(error.with(path: path(of: lane)), attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
+        }
+        return job
+    }
+
+    /// The lane's own call takes up a request.
+    private func begin(_ call: CallDescription, _ state: inout State, _ lane: Int) -> CallJob {
+        let job = state.lanes[lane].call ?? CallJob(run: run)
+        state.lanes[lane].call = job
+        state.lanes[lane].child = job
+        state.lanes[lane].output = call.output
+        if keepsNodes || hasKey(call) { state.lanes[lane].node = _PlanNode(content: .call(call)) }
+        return job
     }
 
     /// The request under the idempotency key that it had in the run before.
@@ -339,34 +428,10 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         return call.with(request)
     }
 
-    private func start(_ call: CallDescription, lane: Int) {
-        let job = state.withLock { state in
-            let job = state.lanes[lane].call ?? CallJob(run: run)
-            state.lanes[lane].call = job
-            state.lanes[lane].output = call.output
-            return job
-        }
-        let node = keepsNodes || hasKey(call) ? _PlanNode(content: .call(call)) : nil
-        if occupy(lane, with: job, node) { job.start(call, scope: scope, owner: self, lane: lane) }
-    }
-
     /// Whether the request must be sent under the same key again, when the batch is run for what it left unfinished.
     /// Most requests are ruled out by a look at their method.
     private func hasKey(_ call: CallDescription) -> Bool {
         (!call.options.isEmpty || !call.request.method.isIdempotent) && call.request.fields.contains(.idempotencyKey)
-    }
-
-    /// Makes the item under way known to a cancel; false when one was there before, which is the item's end.
-    private func occupy(_ lane: Int, with job: any Cancellable, _ node: _PlanNode?) -> Bool {
-        let error: BatonError? = state.withLock { state in
-            if let node { state.lanes[lane].node = node }
-            if state.isStopped { return CallJob.cancelled }
-            if state.withdrawn.contains(state.lanes[lane].index) { return Self.withdrawn }
-            state.lanes[lane].child = job
-            return nil
-        }
-        if let error { settle(.failure(error.with(path: path(of: lane))), attempts: 0, lane: lane) }
-        return error == nil
     }
 
     static let withdrawn = BatonError(.cancelled, "the item was cancelled")

@@ -1,123 +1,9 @@
 internal import Foundation
 
-/// One trip to the transport: slot, send, reply or timeout.
+/// What happens in flight: the transport reports, time passes, and the first end counts.
 extension CallJob: TransportEvents {
-    /// Gets a slot for the request, at once or when there is one.
-    func enqueue(_ request: HTTPRequest, _ token: UInt64) {
-        if engine.breakers != nil, !passesBreaker(request, token) { return }
-        admit(request, token)
-    }
-
-    /// - Parameter isBack: whether it stood in line before, and only its place in the batch was missing.
-    func admit(_ request: HTTPRequest, _ token: UInt64, isBack: Bool = false) {
-        var isHedged = false
-        var heldBack: HostPolicies?
-        var isHostFull = false
-        let admission: RequestQueue.Admission? = state.withLock { state in
-            guard state.phase == .preparing, state.token == token else { return nil }
-            if !isBack, let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, request, hedging) {
-                isHedged = true
-                return nil
-            }
-            if state.hostOrigin !== request.origin {
-                state.hostOrigin = request.origin
-                state.host = nil
-                state.policies = nil
-            }
-            if engine.watchesHosts, !isBack {
-                let policies = hostPolicies(&state, request.origin)
-                if policies.begin(at: scheduler.now, isFirst: state.attempt <= 1 && !state.isCopy) {
-                    heldBack = policies
-                }
-            }
-            state.current = request
-            state.phase = .waiting
-            state.ticket = nil
-            // The queue's lock within the call's: it only decides, and posts nothing while admitting.
-            return engine.queue.admit(
-                self, kind: Self.granted, token: token, origin: request.origin, host: &state.host, run: run.id,
-                priority: state.options.priority ?? .normal, isRetry: isBack || state.attempt > 1,
-                isHostFull: &isHostFull)
-        }
-        heldBack?.letGo()
-        switch admission {
-        case nil: if isHedged { sendCopy(token) }
-        case .granted:
-            if let host = state.withLock({ $0.host }) { granted(token, host: host.index) }
-        case .rejected:
-            refuse(BatonError(.queueFull, "the client's queue is full").with(phase: .queue), token)
-        case .queued(let ticket):
-            let (isStale, batch): (Bool, BatchJob?) = state.withLock { state in
-                guard state.token == token, state.phase == .waiting else { return (state.token != token, nil) }
-                state.ticket = ticket
-                let batch = isHostFull ? rest(state) : nil
-                state.isParked = batch != nil
-                return (false, batch)
-            }
-            batch?.placeIsFree()
-            // Cancelled before the ticket was there to be withdrawn.
-            if isStale { _ = engine.queue.withdraw(ticket) }
-        }
-    }
-
-    /// The slot is ours, unless the call has gone on without it.
-    func granted(_ token: UInt64, host: Int32) {
-        probe?.note(.slotTaken(limit: engine.queue.limit))
-        let parked: (owner: any CallOwner, lane: Int)? = state.withLock { state in
-            guard state.isParked, state.phase == .waiting, state.token == token else { return nil }
-            (state.isParked, state.isReturning) = (false, true)
-            return state.owner.map { ($0, state.lane) }
-        }
-        if let parked, !comesBack(parked.owner, parked.lane, token) { return giveBack(host) }
-        depart(token, host: host)
-    }
-
-    /// The host has room: whether the call has its place in the batch back too. Otherwise another one may have the slot.
-    private func comesBack(_ owner: any CallOwner, _ lane: Int, _ token: UInt64) -> Bool {
-        let hasPlace = mayGoOn(owner, lane)
-        return state.withLock { state in
-            guard state.token == token, state.phase == .waiting else { return false }
-            // There may be a place since it was asked for.
-            if hasPlace || !state.isReturning {
-                state.isReturning = false
-                return true
-            }
-            state.phase = .returning
-            state.ticket = nil
-            return false
-        }
-    }
-
-    private func depart(_ token: UInt64, host: Int32) {
-        let now = scheduler.now
-        let departure: (HTTPRequest, AttemptEvent?)? = state.withLock { state in
-            guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }
-            state.phase = .inFlight
-            state.ticket = nil
-            if let policies = state.policies {
-                policies.depart()
-                state.departed = now
-            }
-            let timeout = state.options.timeout ?? settings.timeout
-            state.deadline = now.advanced(by: timeout)
-            armTimer(&state)
-            probe?.note(.exchangeSent(probed(token), isUndo: state.scope?.isUndo ?? false))
-            return (request, attemptEvent(state, at: now))
-        }
-        guard let (request, event) = departure else { return giveBack(host) }
-        if let event { run.events?.append(.attemptStarted(event)) }
-        let transmission = engine.transport.send(request, to: TransportReceiver(self, token: token))
-        let isAbandoned = state.withLock { state in
-            if state.token == token, state.phase == .inFlight { state.transmission = transmission }
-            // Given up while it was being sent, and whoever did so had nothing to cancel yet; or over already, and then
-            // a cancel does nothing.
-            return state.token != token
-        }
-        if isAbandoned { transmission.cancel() }
-    }
-
     /// The timer stands at the earliest deadline since it was set; when it fires early, it is set anew.
-    private func armTimer(_ state: inout State) {
+    func armTimer(_ state: inout State) {
         if let timer = state.timer {
             guard state.deadline < state.timerInstant else { return }
             scheduler.cancel(timer)
@@ -128,23 +14,32 @@ extension CallJob: TransportEvents {
 
     func timerFired() {
         let now = scheduler.now
-        let late: (State, token: UInt64)? = state.withLock { state in
+        giveUp { state in
             state.timer = nil
             guard state.phase == .inFlight else { return nil }
             guard state.deadline <= now else {
                 armTimer(&state)
                 return nil
             }
+            let timeout = state.options.timeout ?? settings.timeout
+            return BatonError(.timedOut, "no complete response within \(timeout)")
+                .with(phase: state.head == nil ? .send : .receive)
+        }
+    }
+
+    /// Ends the exchange in flight, where there is a reason to.
+    private func giveUp(_ reason: (inout State) -> BatonError?) {
+        let givenUp: (State, BatonError, token: UInt64)? = state.withLock { state in
+            guard let error = reason(&state) else { return nil }
             let old = state
             abandon(&state)
-            return (old, state.token)
+            return (old, error, state.token)
         }
-        guard case (let old, let token)? = late else { return }
+        guard case (let old, let error, let token)? = givenUp else { return }
         old.transmission?.cancel()
-        let timeout = old.options.timeout ?? settings.timeout
-        let error = BatonError(.timedOut, "no complete response within \(timeout)")
-            .with(phase: old.head == nil ? .send : .receive)
-        if let event = attemptEvent(old, at: now) { run.events?.append(.attemptEnded(event, .failure(error))) }
+        if let event = attemptEvent(old, at: scheduler.now) {
+            run.events?.append(.attemptEnded(event, .failure(error)))
+        }
         exchangeEnded(old.watch, .failure(error))
         conclude(.failure(error), token)
     }
@@ -178,10 +73,6 @@ extension CallJob: TransportEvents {
     func giveBack(_ host: Int32) {
         probe?.note(.slotReturned)
         engine.queue.release(host)
-    }
-
-    private func probed(_ token: UInt64) -> ProbedExchange {
-        ProbedExchange(run: run.id, call: ObjectIdentifier(self), token: token)
     }
 
     private func takeOrphan(_ token: UInt64) -> Orphan? {
@@ -242,22 +133,12 @@ extension CallJob: TransportEvents {
     private static let largestBody = 256 << 20
 
     private func giveUpTooLarge(_ token: UInt64) {
-        let refused: (State, token: UInt64)? = state.withLock { state in
+        giveUp { state in
             guard state.token == token, state.phase == .inFlight else { return nil }
-            let old = state
-            abandon(&state)
-            return (old, state.token)
+            return BatonError(
+                .responseTooLarge, "the response is larger than \(Self.largestBody) bytes: download it to a file"
+            ).with(phase: .receive)
         }
-        guard case (let old, let token)? = refused else { return }
-        old.transmission?.cancel()
-        let error = BatonError(
-            .responseTooLarge, "the response is larger than \(Self.largestBody) bytes: download it to a file"
-        ).with(phase: .receive)
-        if let event = attemptEvent(old, at: scheduler.now) {
-            run.events?.append(.attemptEnded(event, .failure(error)))
-        }
-        exchangeEnded(old.watch, .failure(error))
-        conclude(.failure(error), token)
     }
 
     /// Takes the end of an exchange: the first one for the token that is in flight counts.
@@ -283,37 +164,43 @@ extension CallJob: TransportEvents {
     }
 
     /// What there is to do about a reply that has landed.
-    private struct Landing {
-        var reply: Result<HTTPResponse, BatonError>
-        var host: HostID?
-        var event: AttemptEvent?
-        var token: UInt64
-        /// Set where somebody wants to know how exchanges end.
-        var watch: Watch?
+    private enum Landing {
+        case none
+        /// The call is over: a success, and nobody wants to know anything else about it.
+        case ended(Ending, HTTPResponse, HostID?)
+        case judged(Result<HTTPResponse, BatonError>, HostID?, Watch?, AttemptEvent?, UInt64)
     }
 
-    /// Looks at the reply, after the slot has gone back.
+    /// Looks at the reply, and gives the slot back.
     func settle(_ token: UInt64) {
-        let landed: Landing? = state.withLock { state in
-            guard state.phase == .landed, state.token == token, let reply = state.reply else { return nil }
-            state.reply = nil
+        let landing: Landing = state.withLock { state in
+            guard state.phase == .landed, state.token == token, let reply = state.reply.take() else { return .none }
+            let isWatched = state.departed != nil || state.breaker != nil
+            if case .success(let response) = reply, (200..<300).contains(response.status), !isWatched,
+                state.layers != .exchange, state.records.isEmpty, run.events == nil
+            {
+                let host = state.host
+                if let ending = Self.end(&state) { return .ended(ending, response, host) }
+            }
             state.token &+= 1
             state.phase = .preparing
-            let isWatched = state.departed != nil || state.breaker != nil
-            let landing = Landing(
-                reply: reply, host: state.host,
-                event: run.events == nil ? nil : attemptEvent(state, at: scheduler.now), token: state.token,
-                watch: isWatched ? state.watch : nil)
+            let watch = state.watch
             if isWatched { (state.departed, state.breaker) = (nil, nil) }
-            return landing
+            return .judged(
+                validated(reply), state.host, watch, attemptEvent(state, at: scheduler.now), state.token)
         }
-        guard let landed else { return }
-        let result = validated(landed.reply)
-        // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
-        if let watch = landed.watch { exchangeEnded(watch, result) }
-        if let host = landed.host { giveBack(host.index) }
-        if let event = landed.event { run.events?.append(.attemptEnded(event, result)) }
-        conclude(result, landed.token)
+        switch landing {
+        case .none: break
+        case .ended(let ending, let response, let host):
+            if let host { giveBack(host.index) }
+            ending.owner.callEnded(self, .success(response), attempts: ending.attempts, lane: ending.lane)
+        case .judged(let result, let host, let watch, let event, let token):
+            // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
+            if let watch { exchangeEnded(watch, result) }
+            if let host { giveBack(host.index) }
+            if let event { run.events?.append(.attemptEnded(event, result)) }
+            conclude(result, token)
+        }
     }
 
     /// Judges the response: the innermost layer, so that interceptors and retries see what it refuses.
@@ -331,7 +218,7 @@ extension CallJob: TransportEvents {
     }
 
     func attemptEvent(_ state: State, at now: Instant) -> AttemptEvent? {
-        guard run.events != nil, let request = state.current ?? state.original?.request else { return nil }
+        guard run.events != nil, let request = state.call?.request else { return nil }
         return AttemptEvent(
             run: run.id, call: state.number, attempt: max(1, state.attempt), request: request,
             isUndo: state.scope?.isUndo ?? false, instant: now)

@@ -3,7 +3,7 @@ extension CallJob: CallOwner {
     /// How the copies stand.
     struct Hedge {
         var hedging: Hedging
-        var request: HTTPRequest
+        var call: CallDescription
         var sent = 0
         var open = 0
         var timer: TimerHandle?
@@ -11,9 +11,10 @@ extension CallJob: CallOwner {
     }
 
     /// Gets ready to send several copies, where the request may be hedged; false when it travels alone.
-    func beginHedge(_ state: inout State, _ request: HTTPRequest, _ hedging: Hedging) -> Bool {
+    func beginHedge(_ state: inout State, _ call: CallDescription, _ hedging: Hedging) -> Bool {
+        let request = call.request
         guard !state.isCopy, hedging.permits(request, state.options.idempotency ?? .byMethod) else { return false }
-        state.hedge = Hedge(hedging: hedging, request: request)
+        state.hedge = Hedge(hedging: hedging, call: call)
         state.phase = .hedging
         if state.policies == nil || state.hostOrigin !== request.origin {
             state.hostOrigin = request.origin
@@ -30,8 +31,7 @@ extension CallJob: CallOwner {
         }
         let departure: (CallDescription, number: UInt64, attempt: Int, PlanScope?, lane: Int)? = state.withLock {
             state in
-            guard state.token == token, state.phase == .hedging, let original = state.original,
-                var hedge = state.hedge
+            guard state.token == token, state.phase == .hedging, var hedge = state.hedge
             else { return nil }
             hedge.sent += 1
             hedge.open += 1
@@ -41,7 +41,7 @@ extension CallJob: CallOwner {
             }
             state.hedge = hedge
             state.children.append(copy)
-            return (original.with(hedge.request), state.number, state.attempt, state.scope, hedge.sent)
+            return (hedge.call, state.number, state.attempt, state.scope, hedge.sent)
         }
         guard let (call, number, attempt, scope, lane) = departure else { return }
         // What the copies show of the host is noted, whether or not anything else about it is.
@@ -72,7 +72,7 @@ extension CallJob: CallOwner {
         if let (token, error) = lost { concludeExchange(.failure(error), token) }
     }
 
-    private enum Course {
+    private enum Race {
         case none
         case won(UInt64, losers: [CallJob])
         case lost(UInt64, BatonError)
@@ -81,7 +81,7 @@ extension CallJob: CallOwner {
 
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
         var timer: TimerHandle?
-        let course: Course = state.withLock { state in
+        let race: Race = state.withLock { state in
             guard state.phase == .hedging, var hedge = state.hedge else { return .none }
             state.children.removeAll { $0 === call }
             hedge.open -= 1
@@ -105,7 +105,7 @@ extension CallJob: CallOwner {
         }
         call.retire()
         if let timer { scheduler.cancel(timer) }
-        switch course {
+        switch race {
         case .none: break
         case .sendNext(let token): hedgeFired(token)
         case .won(let token, let losers):

@@ -70,15 +70,15 @@ extension CallJob {
             task?.cancel()
             intercepted(.failure(error), token: token, below: below)
             return .failure(error)
-        case .ready(let departure):
+        case .ready(let passage):
             if let fault = request.fault {
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
             let (result, attempts) = await scheduler.waiting {
                 await withCheckedContinuation { continuation in
                     child.start(
-                        departure.call, layers: below, number: departure.number, attempt: departure.attempt,
-                        scope: departure.scope, owner: Waiter(continuation, within: self), lane: 0)
+                        passage.call, layers: below, number: passage.number, attempt: passage.attempt,
+                        scope: passage.scope, owner: Waiter(continuation, within: self), lane: 0)
                 }
             }
             child.retire()
@@ -92,7 +92,7 @@ extension CallJob {
     }
 
     /// What the call below begins with.
-    private struct Departure {
+    private struct Passage {
         var call: CallDescription
         var number: UInt64
         var attempt: Int
@@ -100,7 +100,7 @@ extension CallJob {
     }
 
     private enum Preparation {
-        case ready(Departure)
+        case ready(Passage)
         /// The interceptor hears of it, and may make something of it.
         case refused(BatonError)
         /// It was told so before: the call ends.
@@ -135,17 +135,17 @@ extension CallJob {
         }
         state.children.append(child)
         return .ready(
-            Departure(call: original.with(request), number: state.number, attempt: state.attempt, scope: state.scope))
+            Passage(call: original.with(request), number: state.number, attempt: state.attempt, scope: state.scope))
     }
 
-    private typealias Ending = (Result<HTTPResponse, BatonError>, attempts: Int)
+    private typealias Answer = (Result<HTTPResponse, BatonError>, attempts: Int)
 
     /// An interceptor that waits for its exchange.
     private final class Waiter: CallOwner {
-        private let continuation: CheckedContinuation<Ending, Never>
+        private let continuation: CheckedContinuation<Answer, Never>
         private let call: CallJob
 
-        init(_ continuation: CheckedContinuation<Ending, Never>, within call: CallJob) {
+        init(_ continuation: CheckedContinuation<Answer, Never>, within call: CallJob) {
             self.continuation = continuation
             self.call = call
         }

@@ -1,8 +1,8 @@
 /// What hosts, breakers and budgets have to say about a call.
 extension CallJob {
     /// Asks the breaker, where there is one; false when it refused, which is then the call's end.
-    func passesBreaker(_ request: HTTPRequest, _ token: UInt64) -> Bool {
-        guard let breakers = engine.breakers else { return true }
+    func passesBreaker(_ token: UInt64) -> Bool {
+        guard let breakers = engine.breakers, let request = state.withLock({ $0.call?.request }) else { return true }
         // Copies ask for themselves.
         let willHedge = state.withLock { state in
             guard !state.isCopy, let hedging = state.options.hedging ?? settings.hedging else { return false }
@@ -48,7 +48,9 @@ extension CallJob {
                 run.events?.append(.breakerChanged(key: ticket.key, phase: phase, at: scheduler.now))
             }
         }
-        if let departed = watch.departed { watch.policies?.arrive(result, began: departed, run) }
+        if let policies = watch.policies, watch.departed != nil || ServerPacing.concerns(result.response) {
+            policies.arrive(result, began: watch.departed, run)
+        }
     }
 
     // MARK: Another attempt

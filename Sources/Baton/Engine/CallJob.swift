@@ -30,8 +30,8 @@ final class CallJob: Cancellable, RunPart {
         var original: CallDescription?
         /// Attempts that were begun, including those that an interceptor asked for.
         var attempt = 0
-        /// What travels: the original as the adapters changed it.
-        var current: HTTPRequest?
+        /// What travels, where adapters or interceptors made something else of the original.
+        var changed: CallDescription?
         /// What the queue calls the host of `hostOrigin`.
         var host: HostID?
         var hostOrigin: HTTPOrigin?
@@ -78,6 +78,7 @@ final class CallJob: Cancellable, RunPart {
         var cancellation: BatonError?
 
         var isCancelled: Bool { cancellation != nil }
+        var call: CallDescription? { changed ?? original }
         var watch: Watch { Watch(breaker: breaker, policies: policies, departed: departed) }
     }
 
@@ -108,10 +109,12 @@ final class CallJob: Cancellable, RunPart {
 
     /// Begins a request. The call must be idle.
     ///
-    /// - Parameter number: the request's number, where this is only a part of its way; nil draws one.
+    /// - Parameters:
+    ///   - number: the request's number, where this is only a part of its way; nil draws one.
+    ///   - now: the time, where the caller knows it.
     func start(
         _ original: CallDescription, layers: Layers = .all, number: UInt64? = nil, attempt: Int = 0,
-        scope: PlanScope? = nil, owner: any CallOwner, lane: Int
+        scope: PlanScope? = nil, owner: any CallOwner, lane: Int, now: Instant? = nil
     ) {
         let options = scope == nil ? original.options : original.options.over(scope?.options)
         let chosen = options.interceptors.map { selection in
@@ -119,62 +122,33 @@ final class CallJob: Cancellable, RunPart {
         }
         let stack = chosen ?? settings.stack
         let number = number ?? (run.events != nil || !stack.isEmpty ? Numbering.next() : 0)
-        let (token, cancellation): (UInt64, BatonError?) = state.withLock { state in
+        let now = now ?? scheduler.now
+        var heldBack: HostPolicies?
+        var token: UInt64 = 0
+        let course: Course = state.withLock { state in
             state.phase = .preparing
             state.token &+= 1
+            token = state.token
             state.number = number
             state.owner = owner
             state.lane = lane
             state.layers = layers
             state.original = original
             state.attempt = attempt
-            state.scope = scope
+            if let scope { state.scope = scope }
             state.options = options
             if let chosen { state.stack = chosen }
             state.began = nil
             if !state.records.isEmpty { state.records = [] }
-            return (state.token, state.cancellation)
-        }
-        if let cancellation { return finish(.failure(cancellation), token) }
-        if layers == .all, coalesces(original, token) { return }
-        if layers == .all, !stack.call.isEmpty {
-            intercept(original.request, with: stack.call, below: .attempts, token)
-        } else {
-            beginAttempt(token)
-        }
-    }
-
-    /// Builds the next attempt from the original request.
-    func beginAttempt(_ token: UInt64) {
-        typealias Beginning = (HTTPRequest, number: UInt64, attempt: Int, RequestOptions, Layers, InterceptorStack)
-        let begun: Beginning? = state.withLock { state in
-            guard let original = state.original, state.phase == .preparing, state.token == token else { return nil }
-            if state.layers != .exchange {
-                state.attempt += 1
-                if settings.keepsRecords || state.attempt > 1 || state.options.retry != nil {
-                    let now = scheduler.now
-                    state.attemptBegan = now
-                    if state.began == nil { state.began = now }
-                }
+            if let cancellation = state.cancellation { return .end(cancellation) }
+            if layers == .all {
+                if options.coalescing ?? settings.coalescing != nil { return .coalesce }
+                if !stack.call.isEmpty { return .intercept(.call) }
             }
-            let stack = state.stack ?? settings.stack
-            return (original.request, state.number, state.attempt, state.options, state.layers, stack)
+            return begin(&state, now, &heldBack)
         }
-        guard case (var request, let number, let attempt, let options, let layers, let stack)? = begun else { return }
-        if layers == .exchange || stack.attempt.isEmpty { return enqueue(request, token) }
-        guard let adapters = stack.adapters else {
-            return intercept(request, with: stack.attempt, below: .exchange, token)
-        }
-        let context = AttemptContext(
-            run: run.id, call: number, attempt: attempt, options: options, scheduler: scheduler)
-        do {
-            for adapter in adapters { try adapter.adapt(&request, context: context) }
-            if let fault = request.fault { throw fault }
-            enqueue(request, token)
-        } catch {
-            let error = BatonError.wrapping(error, as: .interceptorFailed, "an adapter threw an error")
-            refuse(error.with(phase: .intercept), token)
-        }
+        heldBack?.letGo()
+        follow(course, token)
     }
 
     /// Ends the call before it was sent. Posted, because whoever began it is still on the stack: it would go on with
@@ -257,48 +231,58 @@ final class CallJob: Cancellable, RunPart {
     /// Ends the call, once, and tells its owner. The token says that nobody else did meanwhile.
     func finish(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
         let ending: Ending? = state.withLock { state in
-            guard state.phase != .idle, state.token == token, let owner = state.owner else { return nil }
-            let ending = Ending(
-                owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task,
-                records: state.records)
-            state.phase = .idle
-            state.token &+= 1
-            state.owner = nil
-            state.original = nil
-            state.current = nil
-            state.scope = nil
-            if state.stack != nil { state.stack = nil }
-            state.ticket = nil
-            (state.isParked, state.isReturning) = (false, false)
-            state.hedge = nil
-            state.key = nil
-            state.departed = nil
-            state.breaker = nil
-            state.transmission = nil
-            state.reply = nil
-            state.backoff = nil
-            state.task = nil
-            if !state.children.isEmpty { state.children = [] }
-            state.deadline = .distantFuture
-            return ending
+            guard state.phase != .idle, state.token == token else { return nil }
+            return Self.end(&state)
         }
-        guard let ending else { return }
-        let explained = result.mapError { error in
-            error.with(records: ending.records).with(
-                path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
-                request: ending.original?.request.summary)
-        }
-        ending.owner.callEnded(self, explained, attempts: ending.attempts, lane: ending.lane)
+        if let ending { tell(ending, result) }
     }
 
     /// What a call leaves behind; released outside the lock.
-    private struct Ending {
+    struct Ending {
         var owner: any CallOwner
         var lane: Int
         var attempts: Int
         var original: CallDescription?
         var task: Task<Void, Never>?
         var records: [AttemptRecord]
+    }
+
+    /// Makes the call ready for its next use.
+    static func end(_ state: inout State) -> Ending? {
+        guard let owner = state.owner else { return nil }
+        let ending = Ending(
+            owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task,
+            records: state.records)
+        state.phase = .idle
+        state.token &+= 1
+        state.owner = nil
+        state.original = nil
+        state.changed = nil
+        if state.scope != nil { state.scope = nil }
+        if state.stack != nil { state.stack = nil }
+        state.ticket = nil
+        (state.isParked, state.isReturning) = (false, false)
+        if state.hedge != nil { state.hedge = nil }
+        if state.key != nil { state.key = nil }
+        state.departed = nil
+        if state.breaker != nil { state.breaker = nil }
+        state.transmission = nil
+        if state.reply != nil { state.reply = nil }
+        state.backoff = nil
+        state.task = nil
+        if !state.children.isEmpty { state.children = [] }
+        state.deadline = .distantFuture
+        return ending
+    }
+
+    func tell(_ ending: Ending, _ result: Result<HTTPResponse, BatonError>) {
+        guard case .failure(let error) = result else {
+            return ending.owner.callEnded(self, result, attempts: ending.attempts, lane: ending.lane)
+        }
+        let explained = error.with(records: ending.records).with(
+            path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
+            request: ending.original?.request.summary)
+        ending.owner.callEnded(self, .failure(explained), attempts: ending.attempts, lane: ending.lane)
     }
 
     /// The call will not be used again: its timer goes.

@@ -58,18 +58,19 @@ final class Coalescer: Sendable {
 
 extension CallJob {
     /// Waits for an identical request instead of sending one, where that is asked for; false when it travels alone.
-    func coalesces(_ original: CallDescription, _ token: UInt64) -> Bool {
+    func coalesces(_ token: UInt64) -> Bool {
         guard !run.isShared else { return false }
-        let joins: (CoalescingKey, RequestOptions)? = state.withLock { state in
-            guard state.token == token, let coalescing = state.options.coalescing ?? settings.coalescing,
+        let joins: (CoalescingKey, CallDescription, RequestOptions)? = state.withLock { state in
+            guard state.token == token, let original = state.original,
+                let coalescing = state.options.coalescing ?? settings.coalescing,
                 let key = coalescing.key(of: original.request)
             else { return nil }
             state.phase = .coalescing
             state.key = key
             state.attempt = 1
-            return (key, state.options)
+            return (key, original, state.options)
         }
-        guard let (key, options) = joins else { return false }
+        guard let (key, original, options) = joins else { return false }
         engine.coalescer.join(key, self, token, original, options)
         if state.withLock({ $0.token != token }) { engine.coalescer.leave(key, self) }
         return true

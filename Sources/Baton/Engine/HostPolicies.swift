@@ -8,7 +8,7 @@ final class HostPolicies: Job {
         var budget: RetryBudgetState?
         var pacing: ServerPacingState?
         var adaptive: AdaptiveConcurrencyState?
-        var latencies: LatencyTracker?
+        var latencies = LatencyTracker()
         var inFlight = 0
         /// The limit after a pause; nil when it does not matter any more.
         var pacedLimit: Int?
@@ -34,6 +34,8 @@ final class HostPolicies: Job {
         var limit: Int?
     }
 
+    /// Whether it has to be told of every attempt that leaves.
+    let isAdaptive: Bool
     private let origin: HTTPOrigin
     private let state: LockBox<State>
     private let queue: RequestQueue
@@ -43,13 +45,14 @@ final class HostPolicies: Job {
         self.origin = origin
         queue = engine.queue
         scheduler = engine.scheduler
+        isAdaptive = configuration.adaptive != nil
         state = LockBox(
             State(
                 budget: configuration.budget.map { RetryBudgetState($0) },
                 pacing: configuration.pacing.map { ServerPacingState($0) },
                 adaptive: configuration.adaptive.map {
                     AdaptiveConcurrencyState($0, ceiling: configuration.hostLimit)
-                }, latencies: LatencyTracker(), hostLimit: configuration.hostLimit))
+                }, hostLimit: configuration.hostLimit))
         apply()
     }
 
@@ -76,7 +79,7 @@ final class HostPolicies: Job {
 
     /// How long to wait before a hedge; nil: nothing is hedged yet.
     func wait(_ hedging: Hedging) -> Duration? {
-        state.withLock { state in state.latencies.flatMap { hedging.wait($0) } }
+        state.withLock { state in hedging.wait(state.latencies) }
     }
 
     /// Whether nothing of it need be remembered.
@@ -88,17 +91,22 @@ final class HostPolicies: Job {
     }
 
     /// An attempt is over.
-    func arrive(_ result: Result<HTTPResponse, BatonError>, began: Instant, _ run: RunCore) {
+    ///
+    /// - Parameter began: when it left, where the host was told of that.
+    func arrive(_ result: Result<HTTPResponse, BatonError>, began: Instant?, _ run: RunCore) {
         let now = scheduler.now
-        let date = scheduler.date
-        let head = result.response?.head
+        let head = ServerPacing.concerns(result.response) ? result.response?.head : nil
+        let date = head == nil ? nil : scheduler.date
         let (pauseEnd, limit): (Instant?, Int?) = state.withLock { state in
-            if case .success = result { state.latencies?.note(began.duration(to: now)) }
-            let limit = state.adaptive?.sample(
-                AdaptiveConcurrencyState.Sample(result), began: began, inFlight: state.inFlight, at: now)
-            state.inFlight -= 1
+            var limit: Int?
+            if let began {
+                if case .success = result { state.latencies.note(began.duration(to: now)) }
+                limit = state.adaptive?.sample(
+                    AdaptiveConcurrencyState.Sample(result), began: began, inFlight: state.inFlight, at: now)
+                state.inFlight -= 1
+            }
             state.lastUse = now
-            guard let head, let end = state.pacing?.note(head, at: now, date: date, random: scheduler.random)
+            guard let head, let date, let end = state.pacing?.note(head, at: now, date: date, random: scheduler.random)
             else { return (nil, limit) }
             state.isPaused = true
             return (end, limit)

@@ -13,8 +13,8 @@ package final class RunCore: PlanOwner, Job {
         var isTellingQueue = false
         var isShared = false
         var scope = WeakScope()
-        /// The outermost batch that is under way.
-        var batch = WeakBatch()
+        /// The outermost batch that is under way, or was last.
+        var batch: BatchJob?
         /// What the chain's requests did; nil where nobody can ask for it.
         var trace: RunTrace?
         var waiters: [CheckedContinuation<Result<any Sendable, BatonError>, Never>] = []
@@ -27,10 +27,6 @@ package final class RunCore: PlanOwner, Job {
         var readers: [UInt64: CheckedContinuation<Void, Never>] = [:]
         /// Readers whose task was cancelled before they came to wait.
         var cancelledReaders: Set<UInt64> = []
-    }
-
-    private struct WeakBatch {
-        weak var job: BatchJob?
     }
 
     private struct WeakScope {
@@ -156,9 +152,9 @@ package final class RunCore: PlanOwner, Job {
         }
     }
 
-    func adopt(_ batch: BatchJob) { state.withLock { $0.batch.job = batch } }
+    func adopt(_ batch: BatchJob) { state.withLock { $0.batch = batch } }
 
-    var batch: BatchJob? { state.withLock { $0.batch.job } }
+    var batch: BatchJob? { state.withLock { $0.batch } }
 
     // MARK: Ending
 

@@ -4,13 +4,20 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     public let rawName: String
     /// FNV-1a over the lower-cased bytes, so that unequal names are told apart without looking at them.
     package let foldedHash: UInt32
+    /// Whether it may be sent.
+    package let isToken: Bool
 
     /// A name. What is no token (RFC 9110, 5.1) is refused when the request is built, before anything is sent.
     public init(_ name: String) {
         rawName = name
         var hash: UInt32 = 2_166_136_261
-        for byte in name.utf8 { hash = (hash ^ UInt32(byte.asciiLowercased)) &* 16_777_619 }
+        var isToken = !name.isEmpty
+        for byte in name.utf8 {
+            hash = (hash ^ UInt32(byte.asciiLowercased)) &* 16_777_619
+            if !byte.isTokenByte { isToken = false }
+        }
         foldedHash = hash
+        self.isToken = isToken
     }
 
     public init(stringLiteral value: String) { self.init(value) }

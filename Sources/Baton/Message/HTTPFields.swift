@@ -89,14 +89,26 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
     /// A name must be a token and a value must hold no CR, LF or NUL (RFC 9110, 5.1 and 5.5).
     package var firstInvalid: (name: String, reason: String)? {
         for line in lines {
-            if line.name.rawName.isEmpty { return ("", "has an empty name") }
-            if !line.name.rawName.utf8.allSatisfy(\.isTokenByte) {
-                return (line.name.rawName, "has a name that is not a token (RFC 9110, 5.6.2)")
+            if !line.name.isToken {
+                let name = line.name.rawName
+                return (name, name.isEmpty ? "has an empty name" : "has a name that is not a token (RFC 9110, 5.6.2)")
             }
-            if line.value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) {
+            if line.value.breaksLine {
                 return (line.name.rawName, "holds a CR, LF or NUL in its value")
             }
         }
         return nil
+    }
+}
+
+extension String {
+    /// Whether it holds a CR, LF or NUL. Looks at every byte whatever comes, so that many are looked at together.
+    fileprivate var breaksLine: Bool {
+        func breaks(_ bytes: some Sequence<UInt8>) -> Bool {
+            var found: UInt8 = 0
+            for byte in bytes { found |= (byte == 0x0D ? 1 : 0) | (byte == 0x0A ? 1 : 0) | (byte == 0 ? 1 : 0) }
+            return found != 0
+        }
+        return utf8.withContiguousStorageIfAvailable { breaks($0) } ?? breaks(utf8)
     }
 }

@@ -21,13 +21,20 @@ public struct HTTPResponseHead: Sendable {
 
 /// One whole response: status, fields, body, and what the transport measured.
 public struct HTTPResponse: Sendable {
-    /// Status and fields.
-    public var head: HTTPResponseHead
-    /// The body, decoded from transfer and content coding; empty when there is none.
-    public var body: Data
-    /// What is rarely looked at lives behind one reference, so that a response is cheap to pass on.
-    private var extras: Extras?
+    /// Everything lives behind one reference, so that a response is cheap to pass on.
+    private final class Storage: Sendable {
+        let head: HTTPResponseHead
+        let body: Data
+        let extras: Extras?
 
+        init(_ head: HTTPResponseHead, _ body: Data, _ extras: Extras?) {
+            self.head = head
+            self.body = body
+            self.extras = extras
+        }
+    }
+
+    /// What few responses have, or few people look at.
     private final class Extras: Sendable {
         let metrics: TransportMetrics?
         let url: String?
@@ -45,6 +52,8 @@ public struct HTTPResponse: Sendable {
         var isStale: Bool
     }
 
+    private var storage: Storage
+
     /// A response; no fields and an empty body by default.
     public init(status: Int, fields: HTTPFields = [:], body: Data = Data()) {
         self.init(head: HTTPResponseHead(status: status, fields: fields), body: body)
@@ -52,26 +61,40 @@ public struct HTTPResponse: Sendable {
 
     /// A response of a head and a body, which is empty by default.
     public init(head: HTTPResponseHead, body: Data = Data()) {
-        self.head = head
-        self.body = body
+        storage = Storage(head, body, nil)
     }
 
-    /// A response as a transport hands it over; in one go, since what is behind the reference is made anew whenever
-    /// a part of it is set.
+    /// A response as a transport hands it over.
     package init(head: HTTPResponseHead, body: Data, metrics: TransportMetrics?, url: String?) {
-        self.init(head: head, body: body)
-        extras = Extras(metrics: metrics, url: url)
+        storage = Storage(head, body, Extras(metrics: metrics, url: url))
+    }
+
+    /// Status and fields.
+    public var head: HTTPResponseHead {
+        get { storage.head }
+        set { storage = Storage(newValue, storage.body, storage.extras) }
+    }
+
+    /// The body, decoded from transfer and content coding; empty when there is none.
+    public var body: Data {
+        get { storage.body }
+        set { storage = Storage(storage.head, newValue, storage.extras) }
+    }
+
+    private var extras: Extras? {
+        get { storage.extras }
+        set { storage = Storage(storage.head, storage.body, newValue) }
     }
 
     /// The status code of the head.
     public var status: Int {
-        get { head.status }
+        get { storage.head.status }
         set { head.status = newValue }
     }
 
     /// The fields of the head.
     public var fields: HTTPFields {
-        get { head.fields }
+        get { storage.head.fields }
         set { head.fields = newValue }
     }
 

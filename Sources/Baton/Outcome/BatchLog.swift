@@ -80,9 +80,10 @@ package final class BatchLog: Sendable {
         return state.withLock { $0.chunks[index / Self.chunk] } + (index % Self.chunk) * stride
     }
 
-    /// The value is in its place.
-    func succeeded(_ index: Int, attempts: Int, at time: Int64) {
-        let old = state.withLock { state in
+    /// Puts the value in its place, which `store` is told, and notes it. Storing only moves memory about.
+    func succeeded(_ index: Int, attempts: Int, at time: Int64, _ store: (UnsafeMutableRawPointer) -> Void) {
+        let old: BatonError? = state.withLock { state in
+            if stride > 0 { store(state.chunks[index / Self.chunk] + (index % Self.chunk) * stride) }
             state.records[index].end(.succeeded, attempts, time)
             return state.errors.isEmpty ? nil : state.errors.removeValue(forKey: index)
         }

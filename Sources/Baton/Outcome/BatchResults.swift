@@ -9,8 +9,10 @@ package protocol AnyBatchResults: AnyObject, Sendable {
     /// The item is sent again: it is running, its attempts and its beginning stay.
     func reopen(_ index: Int)
     func failure(at index: Int) -> (error: BatonError, attempts: Int)?
-    /// Outcomes are final. Called with no lock held.
-    func finalize(_ indices: [Int])
+    /// An outcome is final. Called with no lock held.
+    func finalize(_ index: Int)
+    /// Whether outcomes stay here; otherwise they are taken as they come, and there may be no room for more.
+    var keepsAll: Bool { get }
     /// Whether the next item may be begun, as far as those go that nobody has taken yet.
     func hasRoom(for index: Int) -> Bool
     /// What calls for more once there is room again.
@@ -24,7 +26,8 @@ package protocol AnyBatchResults: AnyObject, Sendable {
 }
 
 extension AnyBatchResults {
-    package func finalize(_ indices: [Int]) {}
+    package var keepsAll: Bool { true }
+    package func finalize(_ index: Int) {}
     package func hasRoom(for index: Int) -> Bool { true }
     package func whenRoom(_ body: @escaping @Sendable () -> Void) {}
     package func isDone(_ index: Int) -> Bool { false }
@@ -83,25 +86,24 @@ package final class BatchResults<Item: Sendable>: AnyBatchResults {
 
     package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) -> Bool {
         func store<Value: Sendable>(_ value: Value) -> Bool {
-            guard Value.self == Item.self else { return storeCast(value, at: index) }
-            guard let place = log.place(of: index) else { return true }
+            guard Value.self == Item.self else {
+                // Items whose type is an existential or an optional of the value's.
+                guard let item = value as? Item else { return false }
+                withUnsafePointer(to: item) { note(index, $0, attempts: attempts, at: time) }
+                return true
+            }
             withUnsafePointer(to: value) { value in
-                UnsafeRawPointer(value).withMemoryRebound(to: Item.self, capacity: 1) { item in
-                    place.assumingMemoryBound(to: Item.self).initialize(from: item, count: 1)
-                }
+                value.withMemoryRebound(to: Item.self, capacity: 1) { note(index, $0, attempts: attempts, at: time) }
             }
             return true
         }
-        guard store(value) else { return false }
-        log.succeeded(index, attempts: attempts, at: time)
-        return true
+        return store(value)
     }
 
-    /// For items whose type is an existential or an optional of the value's.
-    private func storeCast(_ value: any Sendable, at index: Int) -> Bool {
-        guard let item = value as? Item else { return false }
-        log.place(of: index)?.assumingMemoryBound(to: Item.self).initialize(to: item)
-        return true
+    private func note(_ index: Int, _ item: UnsafePointer<Item>, attempts: Int, at time: Int64) {
+        log.succeeded(index, attempts: attempts, at: time) { place in
+            place.assumingMemoryBound(to: Item.self).initialize(from: item, count: 1)
+        }
     }
 
     package var report: any Sendable { Report(self) }

@@ -74,22 +74,22 @@ package final class StreamResults<Item: Sendable>: AnyBatchResults {
         }
     }
 
-    package func finalize(_ indices: [Int]) {
-        let reader = state.withLock { state in
-            for index in indices {
-                guard let item = state.open.removeValue(forKey: index) else { continue }
-                state.ready[index] =
-                    if let value = item.value {
-                        item.record.outcome(nil, since: start) { value }
-                    } else {
-                        Outcome(
-                            result: item.record.status == .failed
-                                ? .failed(item.error ?? BatonError(.cancelled)) : .cancelled,
-                            attempts: Int(item.record.attempts), started: .nanoseconds(item.record.began - start),
-                            duration: .nanoseconds(max(0, item.record.ended - item.record.began)))
-                    }
-                if !keepsOrder { state.order.append(index) }
-            }
+    package var keepsAll: Bool { false }
+
+    package func finalize(_ index: Int) {
+        let reader: CheckedContinuation<Void, Never>? = state.withLock { state in
+            guard let item = state.open.removeValue(forKey: index) else { return nil }
+            state.ready[index] =
+                if let value = item.value {
+                    item.record.outcome(nil, since: start) { value }
+                } else {
+                    Outcome(
+                        result: item.record.status == .failed
+                            ? .failed(item.error ?? BatonError(.cancelled)) : .cancelled,
+                        attempts: Int(item.record.attempts), started: .nanoseconds(item.record.began - start),
+                        duration: .nanoseconds(max(0, item.record.ended - item.record.began)))
+                }
+            if !keepsOrder { state.order.append(index) }
             defer { state.reader = nil }
             return state.reader
         }

@@ -30,6 +30,11 @@ public struct ServerPacing: Sendable, Hashable {
         self.lastLimit = lastLimit
     }
 
+    /// Whether the response may ask for a pause.
+    package static func concerns(_ response: HTTPResponse?) -> Bool {
+        response?.status == 429 || response?.status == 503
+    }
+
     /// What is wrong with the values; nil when nothing is.
     package var fault: String? {
         if longestPause < .zero { return "server pacing's longest pause is negative" }

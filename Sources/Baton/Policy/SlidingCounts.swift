@@ -14,6 +14,9 @@ package struct SlidingCounts: Sendable, Equatable {
     private var slots: [Counts]
     /// The number of the newest slot on the time line.
     private var newest = Int64.min
+    /// Where the newest slot is, and when it ends.
+    private var newestPlace = 0
+    private var newestEnd = Int64.min
 
     /// - Parameters:
     ///   - window: the length of the whole window; at least a nanosecond a slot is taken.
@@ -26,9 +29,9 @@ package struct SlidingCounts: Sendable, Equatable {
 
     /// Counts in the slot of `instant`.
     package mutating func add(first: Int = 0, second: Int = 0, at instant: Instant) {
-        move(to: instant)
-        slots[place(of: newest)].first += first
-        slots[place(of: newest)].second += second
+        if instant.nanoseconds >= newestEnd { move(to: instant) }
+        slots[newestPlace].first += first
+        slots[newestPlace].second += second
     }
 
     /// What was counted in the newest slots up to `instant`. As many slots as the window has reach back at least
@@ -59,6 +62,9 @@ package struct SlidingCounts: Sendable, Equatable {
             for step in 1...steps { slots[place(of: newest + step)] = Counts() }
         }
         newest = slot
+        newestPlace = place(of: slot)
+        let (end, isFar) = slot.multipliedReportingOverflow(by: slotLength)
+        newestEnd = isFar ? .max : end.addingReportingOverflow(slotLength).overflow ? .max : end + slotLength
     }
 
     private func place(of slot: Int64) -> Int {

@@ -1,0 +1,249 @@
+internal import Foundation
+
+/// The way to the transport: an attempt is built, gets a slot, and leaves.
+///
+/// Each part decides with the lock held and says what follows; where nothing stands in the way, a request is built, gets
+/// its slot and leaves with one look at the state.
+extension CallJob {
+    /// What follows from a decision.
+    enum Course {
+        /// Nothing: the call has ended, or it waits and will be told.
+        case none
+        case end(BatonError)
+        case refuse(BatonError)
+        case coalesce
+        case intercept(InterceptorPlacement)
+        case adapt
+        case askBreaker
+        case hedge
+        /// It waits for a full host, and others may be begun in its place.
+        case lend(BatchJob)
+        case giveBack
+        case send(Departure)
+    }
+
+    /// A request that has its slot.
+    struct Departure {
+        var call: CallDescription
+        var number: UInt64
+        var attempt: Int
+        var isUndo: Bool
+        var now: Instant
+    }
+
+    func follow(_ course: Course, _ token: UInt64) {
+        switch course {
+        case .none, .giveBack: break
+        case .end(let error): finish(.failure(error), token)
+        case .refuse(let error): refuse(error, token)
+        case .coalesce:
+            guard !coalesces(token) else { return }
+            let isIntercepted = state.withLock { state in
+                state.layers == .all && !(state.stack ?? settings.stack).call.isEmpty
+            }
+            if isIntercepted { intercept(.call, token) } else { beginAttempt(token) }
+        case .intercept(let placement): intercept(placement, token)
+        case .adapt: adapt(token)
+        case .askBreaker: if passesBreaker(token) { enqueue(token) }
+        case .hedge: sendCopy(token)
+        case .lend(let batch): batch.placeIsFree()
+        case .send(let departure): send(departure, token)
+        }
+    }
+
+    /// Takes the next step of a call that is being prepared.
+    private func proceed(
+        _ token: UInt64, _ step: (inout State, Instant, inout HostPolicies?) -> Course
+    ) {
+        let now = scheduler.now
+        var heldBack: HostPolicies?
+        let course: Course = state.withLock { state in
+            guard state.token == token, state.phase == .preparing, state.original != nil else { return .none }
+            return step(&state, now, &heldBack)
+        }
+        heldBack?.letGo()
+        follow(course, token)
+    }
+
+    // MARK: An attempt
+
+    /// Builds the next attempt from the original request.
+    func beginAttempt(_ token: UInt64) { proceed(token, begin) }
+
+    func begin(_ state: inout State, _ now: Instant, _ heldBack: inout HostPolicies?) -> Course {
+        state.changed = nil
+        guard state.layers != .exchange else { return queue(&state, now, &heldBack) }
+        state.attempt += 1
+        if settings.keepsRecords || state.attempt > 1 || state.options.retry != nil {
+            state.attemptBegan = now
+            if state.began == nil { state.began = now }
+        }
+        let stack = state.stack ?? settings.stack
+        if stack.attempt.isEmpty { return queue(&state, now, &heldBack) }
+        return stack.adapters == nil ? .intercept(.attempt) : .adapt
+    }
+
+    private func intercept(_ placement: InterceptorPlacement, _ token: UInt64) {
+        let (stack, original) = state.withLock { state in (state.stack ?? settings.stack, state.original) }
+        guard let original else { return }
+        if placement == .call {
+            intercept(original.request, with: stack.call, below: .attempts, token)
+        } else {
+            intercept(original.request, with: stack.attempt, below: .exchange, token)
+        }
+    }
+
+    /// Lets adapters change the request: closures of others, so the lock is not held.
+    private func adapt(_ token: UInt64) {
+        let (facts, original): ((UInt64, Int, RequestOptions, InterceptorStack), CallDescription?) = state.withLock {
+            state in ((state.number, state.attempt, state.options, state.stack ?? settings.stack), state.original)
+        }
+        guard let original, let adapters = facts.3.adapters else { return }
+        var request = original.request
+        let context = AttemptContext(
+            run: run.id, call: facts.0, attempt: facts.1, options: facts.2, scheduler: scheduler)
+        do {
+            for adapter in adapters { try adapter.adapt(&request, context: context) }
+            if let fault = request.fault { throw fault }
+            let changed = original.with(request)
+            proceed(token) { state, now, heldBack in
+                state.changed = changed
+                return queue(&state, now, &heldBack)
+            }
+        } catch {
+            let error = BatonError.wrapping(error, as: .interceptorFailed, "an adapter threw an error")
+            refuse(error.with(phase: .intercept), token)
+        }
+    }
+
+    // MARK: A slot
+
+    private func queue(_ state: inout State, _ now: Instant, _ heldBack: inout HostPolicies?) -> Course {
+        engine.breakers == nil ? admit(&state, now, &heldBack) : .askBreaker
+    }
+
+    private func enqueue(_ token: UInt64) {
+        proceed(token) { state, now, heldBack in admit(&state, now, &heldBack) }
+    }
+
+    /// The call stood in line before, and only its place in the batch was missing.
+    func enqueueAgain(_ token: UInt64) {
+        proceed(token) { state, now, heldBack in admit(&state, now, &heldBack, isBack: true) }
+    }
+
+    /// Gets a slot for the request, at once or when there is one.
+    private func admit(
+        _ state: inout State, _ now: Instant, _ heldBack: inout HostPolicies?, isBack: Bool = false
+    ) -> Course {
+        guard let call = state.call else { return .none }
+        if !isBack, let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, call, hedging) {
+            return .hedge
+        }
+        let origin = call.request.origin
+        if state.hostOrigin !== origin {
+            state.hostOrigin = origin
+            state.host = nil
+            state.policies = nil
+        }
+        if engine.watchesHosts, !isBack {
+            let policies = hostPolicies(&state, origin)
+            if policies.begin(at: now, isFirst: state.attempt <= 1 && !state.isCopy) { heldBack = policies }
+        }
+        state.phase = .waiting
+        state.ticket = nil
+        var isHostFull = false
+        // The queue's lock within the call's: it only decides, and posts nothing while admitting.
+        let admission = engine.queue.admit(
+            self, kind: Self.granted, token: state.token, origin: origin, host: &state.host, run: run.id,
+            priority: state.options.priority ?? .normal, isRetry: isBack || state.attempt > 1,
+            isHostFull: &isHostFull)
+        switch admission {
+        case .granted:
+            probe?.note(.slotTaken(limit: engine.queue.limit))
+            return depart(&state, now)
+        case .rejected:
+            return .refuse(BatonError(.queueFull, "the client's queue is full").with(phase: .queue))
+        case .queued(let ticket):
+            state.ticket = ticket
+            guard isHostFull, let batch = rest(state) else { return .none }
+            state.isParked = true
+            return .lend(batch)
+        }
+    }
+
+    /// The slot is ours, unless the call has gone on without it.
+    func granted(_ token: UInt64, host: Int32) {
+        probe?.note(.slotTaken(limit: engine.queue.limit))
+        let parked: (owner: any CallOwner, lane: Int)? = state.withLock { state in
+            guard state.isParked, state.phase == .waiting, state.token == token else { return nil }
+            (state.isParked, state.isReturning) = (false, true)
+            return state.owner.map { ($0, state.lane) }
+        }
+        if let parked, !comesBack(parked.owner, parked.lane, token) { return giveBack(host) }
+        let now = scheduler.now
+        let course: Course = state.withLock { state in
+            guard state.phase == .waiting, state.token == token else { return .giveBack }
+            return depart(&state, now)
+        }
+        if case .giveBack = course { giveBack(host) } else { follow(course, token) }
+    }
+
+    /// The host has room: whether the call has its place in the batch back too. Otherwise another one may have the slot.
+    private func comesBack(_ owner: any CallOwner, _ lane: Int, _ token: UInt64) -> Bool {
+        let hasPlace = mayGoOn(owner, lane)
+        return state.withLock { state in
+            guard state.token == token, state.phase == .waiting else { return false }
+            // There may be a place since it was asked for.
+            if hasPlace || !state.isReturning {
+                state.isReturning = false
+                return true
+            }
+            state.phase = .returning
+            state.ticket = nil
+            return false
+        }
+    }
+
+    // MARK: Away
+
+    private func depart(_ state: inout State, _ now: Instant) -> Course {
+        guard let call = state.call else { return .giveBack }
+        state.phase = .inFlight
+        state.ticket = nil
+        if let policies = state.policies, state.isCopy || policies.isAdaptive {
+            policies.depart()
+            state.departed = now
+        }
+        state.deadline = now.advanced(by: state.options.timeout ?? settings.timeout)
+        armTimer(&state)
+        let isUndo = state.scope?.isUndo ?? false
+        probe?.note(.exchangeSent(probed(state.token), isUndo: isUndo))
+        return .send(
+            Departure(call: call, number: state.number, attempt: max(1, state.attempt), isUndo: isUndo, now: now))
+    }
+
+    private func send(_ departure: Departure, _ token: UInt64) {
+        if let events = run.events {
+            events.append(
+                .attemptStarted(
+                    AttemptEvent(
+                        run: run.id, call: departure.number, attempt: departure.attempt,
+                        request: departure.call.request, isUndo: departure.isUndo, instant: departure.now)))
+        }
+        let transmission = engine.transport.send(
+            departure.call.request, to: TransportReceiver(self, token: token))
+        // There is nothing to cancel.
+        if transmission === FinishedTransmission.shared { return }
+        let isAbandoned = state.withLock { state in
+            if state.token == token, state.phase == .inFlight { state.transmission = transmission }
+            // Given up while it was being sent, and whoever did so had nothing to cancel yet; or over already, and then
+            // a cancel does nothing.
+            return state.token != token
+        }
+        if isAbandoned { transmission.cancel() }
+    }
+
+    func probed(_ token: UInt64) -> ProbedExchange {
+        ProbedExchange(run: run.id, call: ObjectIdentifier(self), token: token)
+    }
+}
