@@ -34,7 +34,8 @@ struct InlineTransport: Transport {
 final class QueueTransport: Transport {
     private let queue = DispatchQueue(label: "bench.transport", qos: .userInitiated)
 
-    var callbackThreads: CallbackThreads { .own }
+    /// The queue serves nobody else.
+    var callbackThreads: CallbackThreads { .shared }
 
     func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
         queue.async { receiver.complete(InlineTransport.response) }

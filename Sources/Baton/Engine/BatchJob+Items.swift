@@ -37,7 +37,7 @@ extension BatchJob {
         let output: any Response.Type = state.withLock { $0.lanes[lane].output } ?? EmptyResponse.self
         do throws(BatonError) {
             settle(
-                try ResponseReader.read(output, from: response, using: run.settings.context.coding),
+                try ResponseReader.read(output, from: response, in: run.settings.context),
                 attempts: attempts, lane: lane)
         } catch {
             settle(error.with(path: path(of: lane)), attempts: attempts, lane: lane, at: scheduler.now)

@@ -156,7 +156,10 @@ extension CallJob: TransportEvents {
             }
             return true
         }
-        if isCurrent { return scheduler.post(self, Signal(kind: Self.landed, token: token)) }
+        if isCurrent {
+            let signal = Signal(kind: Self.landed, token: token)
+            return engine.sharesCallbackThreads ? scheduler.postShared(self, signal) : scheduler.post(self, signal)
+        }
         // An exchange that was given up gives its slot back now; anything else comes too late or twice.
         guard let orphan = takeOrphan(token) else { return }
         scheduler.cancel(orphan.forfeit)

@@ -214,7 +214,8 @@ extension CallJob {
             policies.depart()
             state.departed = now
         }
-        state.deadline = now.advanced(by: state.options.timeout ?? settings.timeout)
+        state.deadline =
+            state.options.timeout.map(now.advanced) ?? now.advanced(byNanoseconds: settings.timeoutNanoseconds)
         armTimer(&state)
         let isUndo = state.scope?.isUndo ?? false
         probe?.note(.exchangeSent(probed(state.token), isUndo: isUndo))
@@ -233,7 +234,7 @@ extension CallJob {
         let transmission = engine.transport.send(
             departure.call.request, to: TransportReceiver(self, token: token))
         // There is nothing to cancel.
-        if transmission === FinishedTransmission.shared { return }
+        if transmission is FinishedTransmission { return }
         let isAbandoned = state.withLock { state in
             if state.token == token, state.phase == .inFlight { state.transmission = transmission }
             // Given up while it was being sent, and whoever did so had nothing to cancel yet; or over already, and then

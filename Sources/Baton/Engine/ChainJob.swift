@@ -123,10 +123,11 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
         if run.traceStart != nil, !isNested { trace(call, result, attempts: attempts) }
         let isLast: Bool? = state.withLock { state in
-            guard state.phase == .waiting, state.arrival == nil, let registers = state.registers else { return nil }
+            guard state.phase == .waiting, state.arrival == nil else { return nil }
+            guard let isLast = state.registers?.frames.allSatisfy({ $0.next == $0.count }) else { return nil }
             state.arrival = .response(result)
             state.child = nil
-            return registers.frames.allSatisfy { $0.next == $0.count }
+            return isLast
         }
         guard let isLast else { return }
         // Without closures to call and with little to decode, the run can end where the reply came in.
@@ -172,7 +173,7 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         case .response(.success(let response)):
             do throws(BatonError) {
                 registers.value = try ResponseReader.read(
-                    output ?? EmptyResponse.self, from: response, using: run.settings.context.coding)
+                    output ?? EmptyResponse.self, from: response, in: run.settings.context)
             } catch {
                 return fail(error, &registers)
             }

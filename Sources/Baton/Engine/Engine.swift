@@ -3,6 +3,8 @@ package final class Engine: Sendable {
     package let scheduler: any Scheduler
     package let transport: any Transport
     package let queue: RequestQueue
+    /// Whether user code may run where the transport reports.
+    let sharesCallbackThreads: Bool
     private let runs = LockBox<[UInt64: RunCore]>([:])
     private let attached = LockBox<(any EngineProbe)?>(nil)
 
@@ -19,6 +21,7 @@ package final class Engine: Sendable {
         transport: any Transport, scheduler: any Scheduler, configuration: Client.Configuration = Client.Configuration()
     ) {
         self.transport = transport
+        sharesCallbackThreads = transport.callbackThreads == .shared
         self.scheduler = scheduler
         breakers = configuration.breaker.map { Breakers($0) }
         let resilience = ResilienceConfiguration(
@@ -82,6 +85,8 @@ package final class Engine: Sendable {
 final class Settings: Sendable {
     let context: _PlanContext
     let timeout: Duration
+    /// The same, so that it need not be worked out for each request.
+    let timeoutNanoseconds: Int64
     let retry: RetryPolicy
     let hedging: Hedging?
     let coalescing: Coalescing?
@@ -96,6 +101,7 @@ final class Settings: Sendable {
 
     init(_ configuration: Client.Configuration, fault ownFault: String? = nil) {
         timeout = configuration.timeout
+        timeoutNanoseconds = configuration.timeout.clampedNanoseconds
         retry = configuration.retry
         hedging = configuration.hedging
         coalescing = configuration.coalescing

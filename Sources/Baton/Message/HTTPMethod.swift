@@ -32,12 +32,15 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
 
     /// Whether the method only reads (RFC 9110, 9.2.1).
     public var isSafe: Bool {
-        self == .get || self == .head || self == .options || self == .trace
+        switch rawValue {
+        case "GET", "HEAD", "OPTIONS", "TRACE": true
+        default: false
+        }
     }
 
     /// Whether sending the request twice has the effect of sending it once (RFC 9110, 9.2.2).
     public var isIdempotent: Bool {
-        isSafe || self == .put || self == .delete
+        isSafe || rawValue == "PUT" || rawValue == "DELETE"
     }
 
     /// Whether a request with this method says how long its body is even when it has none.

@@ -75,10 +75,12 @@ extension Data {
 /// Reads outputs, with every failure as a `BatonError` that keeps the response.
 package enum ResponseReader {
     package static func read(
-        _ type: any Response.Type, from response: HTTPResponse, using coding: BodyCoding
+        _ type: any Response.Type, from response: HTTPResponse, in context: _PlanContext
     ) throws(BatonError) -> any Sendable {
+        // There is nothing to read, so nothing to read it with either.
+        if type == EmptyResponse.self { return EmptyResponse() }
         do {
-            return try type.init(from: response, using: coding)
+            return try type.init(from: response, using: context.coding)
         } catch let error as BatonError {
             throw error.with(phase: .decode, response: response)
         } catch {

@@ -19,6 +19,12 @@ public struct Instant: Comparable, Hashable, Sendable {
         return overflow ? (duration < .zero ? .distantPast : .distantFuture) : Instant(nanoseconds: sum)
     }
 
+    /// The same for a duration of so many nanoseconds, at least none.
+    package func advanced(byNanoseconds duration: Int64) -> Instant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration)
+        return overflow ? .distantFuture : Instant(nanoseconds: sum)
+    }
+
     public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
     package static let distantFuture = Instant(nanoseconds: .max)

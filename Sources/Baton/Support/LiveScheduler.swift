@@ -50,6 +50,13 @@ package final class LiveScheduler: Scheduler {
         if !loop.isDraining { loop.drainElsewhere(pool: pool) }
     }
 
+    package func postShared(_ job: any Job, _ signal: Signal) {
+        let loop = ThreadLoop.current
+        if loop.isInUserCode || loop.isDraining { return post(job, signal) }
+        loop.append(Work(job, signal))
+        loop.drainShared(pool: pool)
+    }
+
     package func execute(_ job: any Job, _ signal: Signal) {
         let loop = ThreadLoop.current
         if loop.isInUserCode || !loop.isDraining { return pool.submit(Work(job, signal)) }

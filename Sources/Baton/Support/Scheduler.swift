@@ -18,6 +18,8 @@ package protocol Scheduler: AnyObject, Sendable {
     /// Engine work. It runs on this thread as soon as the work that is going on there returns, so inline
     /// completions do not recurse.
     func post(_ job: any Job, _ signal: Signal)
+    /// Engine work that comes from outside on a thread that may be kept: user work that it gives rise to may run there.
+    func postShared(_ job: any Job, _ signal: Signal)
     /// User work. It runs on a thread where it may block.
     func execute(_ job: any Job, _ signal: Signal)
     /// Gives what this thread still has to do to other threads, before a closure that may block is called here.
@@ -40,6 +42,8 @@ package protocol Scheduler: AnyObject, Sendable {
 }
 
 extension Scheduler {
+    package func postShared(_ job: any Job, _ signal: Signal) { post(job, signal) }
+
     /// Waits for something that the library brings about: time may move meanwhile.
     package func waiting<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async -> Result

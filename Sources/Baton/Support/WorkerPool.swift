@@ -149,6 +149,20 @@ extension ThreadLoop {
         return next
     }
 
+    /// Drains the ring on a thread that is not ours but may be kept: as a worker does, for one turn.
+    func drainShared(pool: WorkerPool) {
+        isDraining = true
+        isWorker = true
+        var done = 0
+        while done < Self.turn, let work = popFirst() ?? takeNext() {
+            work.job.run(work.signal)
+            done += 1
+        }
+        let rest = takeAll()
+        (isWorker, isDraining) = (false, false)
+        pool.submit(rest)
+    }
+
     /// Drains the ring on a thread that is not ours, and hands over what may not run here or is too much.
     func drainElsewhere(pool: WorkerPool) {
         isDraining = true

@@ -94,6 +94,22 @@ struct ThreadTests {
         #expect(isMain.all == [false])
     }
 
+    @Test("Closures run on a transport's threads where it shares them, and nowhere near them otherwise")
+    func sharedThreads() async throws {
+        for (threads, isThere) in [(CallbackThreads.own, false), (.shared, true)] {
+            let places = Record<Bool>()
+            let client = Client(baseURL: "http://h", transport: QueueTransport(callbackThreads: threads))
+            let chain = (1...50).reduce(GetItem(n: 0).chain) { chain, n in
+                chain.then { _ in
+                    places.add(QueueTransport.isCurrent)
+                    return GetItem(n: n)
+                }
+            }
+            #expect(try await client.run(chain).n == 50)
+            #expect(places.all == Array(repeating: isThere, count: 50))
+        }
+    }
+
     enum Place: CaseIterable, Sendable {
         case send, cancelOfTransport, observer, adapter, derive, map, onEach, reconnect, input, completion
     }
