@@ -33,6 +33,7 @@ extension CallJob: TransportEvents {
             state.current = request
             state.phase = .waiting
             state.ticket = nil
+            if !isBack, state.queued != nil { state.queued = nil }
             // The queue's lock within the call's: it only decides, and posts nothing while admitting.
             return engine.queue.admit(
                 self, kind: Self.granted, token: token, origin: request.origin, host: &state.host, run: run.id,
@@ -47,13 +48,14 @@ extension CallJob: TransportEvents {
         case .rejected:
             refuse(BatonError(.queueFull, "the client's queue is full").with(phase: .queue), token)
         case .queued(let ticket):
-            let (isStale, batch): (Bool, BatchJob?) = state.withLock { state in
-                guard state.token == token, state.phase == .waiting else { return (state.token != token, nil) }
+            let (isStale, batch, isTold): (Bool, BatchJob?, Bool) = state.withLock { state in
+                guard state.token == token, state.phase == .waiting else { return (state.token != token, nil, false) }
                 state.ticket = ticket
                 let batch = isHostFull ? rest(state) : nil
                 state.isParked = batch != nil
-                return (false, batch)
+                return (false, batch, run.events != nil && noteQueued(&state))
             }
+            if isTold { run.events?.deliver() }
             batch?.placeIsFree()
             // Cancelled before the ticket was there to be withdrawn.
             if isStale { _ = engine.queue.withdraw(ticket) }
@@ -90,7 +92,7 @@ extension CallJob: TransportEvents {
 
     private func depart(_ token: UInt64, host: Int32) {
         let now = scheduler.now
-        let departure: (HTTPRequest, AttemptEvent?)? = state.withLock { state in
+        let departure: (HTTPRequest, isTold: Bool)? = state.withLock { state in
             guard state.phase == .waiting, state.token == token, let request = state.current else { return nil }
             state.phase = .inFlight
             state.ticket = nil
@@ -102,10 +104,10 @@ extension CallJob: TransportEvents {
             state.deadline = now.advanced(by: timeout)
             armTimer(&state)
             probe?.note(.exchangeSent(probed(token), isUndo: state.scope?.isUndo ?? false))
-            return (request, attemptEvent(state, at: now))
+            return (request, run.events != nil && noteDeparture(&state, at: now))
         }
-        guard let (request, event) = departure else { return giveBack(host) }
-        if let event { run.events?.append(.attemptStarted(event)) }
+        guard case (let request, let isTold)? = departure else { return giveBack(host) }
+        if isTold { run.events?.deliver() }
         let transmission = engine.transport.send(request, to: TransportReceiver(self, token: token))
         let isAbandoned = state.withLock { state in
             if state.token == token, state.phase == .inFlight { state.transmission = transmission }
@@ -325,6 +327,28 @@ extension CallJob: TransportEvents {
     }
 
     // MARK: Events
+
+    /// Tells under the call's lock that the attempt waits, so that nothing that follows is told first. Whether there is
+    /// something to deliver.
+    private func noteQueued(_ state: inout State) -> Bool {
+        // It was told so when it began to wait, and came back for its place in the batch.
+        guard state.queued == nil else { return false }
+        let now = scheduler.now
+        state.queued = now
+        guard let events = run.events, let event = attemptEvent(state, at: now) else { return false }
+        return events.enter(.attemptQueued(event))
+    }
+
+    /// The same for an attempt that departs: a cancel right after it is told later.
+    private func noteDeparture(_ state: inout State, at now: Instant) -> Bool {
+        guard let events = run.events, let event = attemptEvent(state, at: now) else { return false }
+        var isTold = false
+        if let queued = state.queued {
+            state.queued = nil
+            isTold = events.enter(.attemptAdmitted(event, after: queued.duration(to: now)))
+        }
+        return events.enter(.attemptStarted(event)) || isTold
+    }
 
     func attemptEvent(at now: Instant) -> AttemptEvent? {
         run.events == nil ? nil : state.withLock { attemptEvent($0, at: now) }

@@ -36,6 +36,8 @@ final class CallJob: Cancellable, RunPart {
         var host: HostID?
         var hostOrigin: HTTPOrigin?
         var ticket: RequestQueue.Ticket?
+        /// When it began to wait for a slot; nil where nobody listens, or where there was one.
+        var queued: Instant?
         /// Whether the call has lent its place in a batch while it waits for a full host, and whether it wants it back.
         var isParked = false
         var isReturning = false
