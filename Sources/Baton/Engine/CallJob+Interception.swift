@@ -8,7 +8,7 @@ extension CallJob {
             state.isExhausted = false
             return AttemptContext(
                 run: run.id, call: state.number, attempt: max(1, state.attempt), options: state.options,
-                scheduler: scheduler, source: ClientSource(engine, settings))
+                scheduler: scheduler, source: ClientSource(engine, settings), events: run.events)
         }
         guard let context = begun else { return }
         let innermost = Next { [self] request, pass in

@@ -19,16 +19,21 @@ extension CallJob {
         /// It waits for a full host, and others may be begun in its place.
         case lend(BatchJob)
         case giveBack
-        case send(Departure)
+        /// It has its slot.
+        case send(CallDescription)
     }
 
-    /// A request that has its slot.
-    struct Departure {
-        var call: CallDescription
-        var number: UInt64
-        var attempt: Int
-        var isUndo: Bool
-        var now: Instant
+    /// What is seen to once the lock is free, before the course is followed.
+    struct Sequel {
+        /// A host that is held back, and that somebody has to let go.
+        var heldBack: HostPolicies?
+        /// Whether observers have something to be told.
+        var tells = false
+    }
+
+    func see(to sequel: Sequel) {
+        if sequel.tells { run.events?.deliver() }
+        sequel.heldBack?.letGo()
     }
 
     func follow(_ course: Course, _ token: UInt64) {
@@ -47,21 +52,21 @@ extension CallJob {
         case .askBreaker: if passesBreaker(token) { enqueue(token) }
         case .hedge: sendCopy(token)
         case .lend(let batch): batch.placeIsFree()
-        case .send(let departure): send(departure, token)
+        case .send(let call): send(call, token)
         }
     }
 
     /// Takes the next step of a call that is being prepared.
     private func proceed(
-        _ token: UInt64, _ step: (inout State, Instant, inout HostPolicies?) -> Course
+        _ token: UInt64, _ step: (inout State, Instant, inout Sequel) -> Course
     ) {
         let now = scheduler.now
-        var heldBack: HostPolicies?
+        var sequel = Sequel()
         let course: Course = state.withLock { state in
             guard state.token == token, state.phase == .preparing, state.original != nil else { return .none }
-            return step(&state, now, &heldBack)
+            return step(&state, now, &sequel)
         }
-        heldBack?.letGo()
+        see(to: sequel)
         follow(course, token)
     }
 
@@ -70,16 +75,16 @@ extension CallJob {
     /// Builds the next attempt from the original request.
     func beginAttempt(_ token: UInt64) { proceed(token, begin) }
 
-    func begin(_ state: inout State, _ now: Instant, _ heldBack: inout HostPolicies?) -> Course {
+    func begin(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
         state.changed = nil
-        guard state.layers != .exchange else { return queue(&state, now, &heldBack) }
+        guard state.layers != .exchange else { return queue(&state, now, &sequel) }
         state.attempt += 1
         if settings.keepsRecords || state.attempt > 1 || state.options.retry != nil {
             state.attemptBegan = now
             if state.began == nil { state.began = now }
         }
         let stack = state.stack ?? settings.stack
-        if stack.attempt.isEmpty { return queue(&state, now, &heldBack) }
+        if stack.attempt.isEmpty { return queue(&state, now, &sequel) }
         return stack.adapters == nil ? .intercept(.attempt) : .adapt
     }
 
@@ -106,9 +111,9 @@ extension CallJob {
             for adapter in adapters { try adapter.adapt(&request, context: context) }
             if let fault = request.fault { throw fault }
             let changed = original.with(request)
-            proceed(token) { state, now, heldBack in
+            proceed(token) { state, now, sequel in
                 state.changed = changed
-                return queue(&state, now, &heldBack)
+                return queue(&state, now, &sequel)
             }
         } catch {
             let error = BatonError.wrapping(error, as: .interceptorFailed, "an adapter threw an error")
@@ -118,22 +123,22 @@ extension CallJob {
 
     // MARK: A slot
 
-    private func queue(_ state: inout State, _ now: Instant, _ heldBack: inout HostPolicies?) -> Course {
-        engine.breakers == nil ? admit(&state, now, &heldBack) : .askBreaker
+    private func queue(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
+        engine.breakers == nil ? admit(&state, now, &sequel) : .askBreaker
     }
 
     private func enqueue(_ token: UInt64) {
-        proceed(token) { state, now, heldBack in admit(&state, now, &heldBack) }
+        proceed(token) { state, now, sequel in admit(&state, now, &sequel) }
     }
 
     /// The call stood in line before, and only its place in the batch was missing.
     func enqueueAgain(_ token: UInt64) {
-        proceed(token) { state, now, heldBack in admit(&state, now, &heldBack, isBack: true) }
+        proceed(token) { state, now, sequel in admit(&state, now, &sequel, isBack: true) }
     }
 
     /// Gets a slot for the request, at once or when there is one.
     private func admit(
-        _ state: inout State, _ now: Instant, _ heldBack: inout HostPolicies?, isBack: Bool = false
+        _ state: inout State, _ now: Instant, _ sequel: inout Sequel, isBack: Bool = false
     ) -> Course {
         guard let call = state.call else { return .none }
         if !isBack, let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, call, hedging) {
@@ -147,10 +152,11 @@ extension CallJob {
         }
         if engine.watchesHosts, !isBack {
             let policies = hostPolicies(&state, origin)
-            if policies.begin(at: now, isFirst: state.attempt <= 1 && !state.isCopy) { heldBack = policies }
+            if policies.begin(at: now, isFirst: state.attempt <= 1 && !state.isCopy) { sequel.heldBack = policies }
         }
         state.phase = .waiting
         state.ticket = nil
+        if !isBack, state.queued != nil { state.queued = nil }
         var isHostFull = false
         // The queue's lock within the call's: it only decides, and posts nothing while admitting.
         let admission = engine.queue.admit(
@@ -160,11 +166,12 @@ extension CallJob {
         switch admission {
         case .granted:
             probe?.note(.slotTaken(limit: engine.queue.limit))
-            return depart(&state, now)
+            return depart(&state, now, &sequel)
         case .rejected:
             return .refuse(BatonError(.queueFull, "the client's queue is full").with(phase: .queue))
         case .queued(let ticket):
             state.ticket = ticket
+            if run.events != nil { sequel.tells = noteQueued(&state, at: now) }
             guard isHostFull, let batch = rest(state) else { return .none }
             state.isParked = true
             return .lend(batch)
@@ -181,10 +188,12 @@ extension CallJob {
         }
         if let parked, !comesBack(parked.owner, parked.lane, token) { return giveBack(host) }
         let now = scheduler.now
+        var sequel = Sequel()
         let course: Course = state.withLock { state in
             guard state.phase == .waiting, state.token == token else { return .giveBack }
-            return depart(&state, now)
+            return depart(&state, now, &sequel)
         }
+        see(to: sequel)
         if case .giveBack = course { giveBack(host) } else { follow(course, token) }
     }
 
@@ -206,7 +215,7 @@ extension CallJob {
 
     // MARK: Away
 
-    private func depart(_ state: inout State, _ now: Instant) -> Course {
+    private func depart(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
         guard let call = state.call else { return .giveBack }
         state.phase = .inFlight
         state.ticket = nil
@@ -217,22 +226,13 @@ extension CallJob {
         state.deadline =
             state.options.timeout.map(now.advanced) ?? now.advanced(byNanoseconds: settings.timeoutNanoseconds)
         armTimer(&state)
-        let isUndo = state.scope?.isUndo ?? false
-        probe?.note(.exchangeSent(probed(state.token), isUndo: isUndo))
-        return .send(
-            Departure(call: call, number: state.number, attempt: max(1, state.attempt), isUndo: isUndo, now: now))
+        probe?.note(.exchangeSent(probed(state.token), isUndo: state.scope?.isUndo ?? false))
+        if run.events != nil { sequel.tells = noteDeparture(&state, at: now) }
+        return .send(call)
     }
 
-    private func send(_ departure: Departure, _ token: UInt64) {
-        if let events = run.events {
-            events.append(
-                .attemptStarted(
-                    AttemptEvent(
-                        run: run.id, call: departure.number, attempt: departure.attempt,
-                        request: departure.call.request, isUndo: departure.isUndo, instant: departure.now)))
-        }
-        let transmission = engine.transport.send(
-            departure.call.request, to: TransportReceiver(self, token: token))
+    private func send(_ call: CallDescription, _ token: UInt64) {
+        let transmission = engine.transport.send(call.request, to: TransportReceiver(self, token: token))
         // There is nothing to cancel.
         if transmission is FinishedTransmission { return }
         let isAbandoned = state.withLock { state in
@@ -242,6 +242,29 @@ extension CallJob {
             return state.token != token
         }
         if isAbandoned { transmission.cancel() }
+    }
+
+    // MARK: Telling
+
+    /// Tells under the call's lock that the attempt waits, so that nothing that follows is told first. Whether there is
+    /// something to deliver.
+    private func noteQueued(_ state: inout State, at now: Instant) -> Bool {
+        // It was told so when it began to wait, and came back for its place in the batch.
+        guard state.queued == nil else { return false }
+        state.queued = now
+        guard let events = run.events, let event = attemptEvent(state, at: now) else { return false }
+        return events.enter(.attemptQueued(event))
+    }
+
+    /// The same for an attempt that departs: a cancel right after it is told later.
+    private func noteDeparture(_ state: inout State, at now: Instant) -> Bool {
+        guard let events = run.events, let event = attemptEvent(state, at: now) else { return false }
+        var isTold = false
+        if let queued = state.queued {
+            state.queued = nil
+            isTold = events.enter(.attemptAdmitted(event, after: queued.duration(to: now)))
+        }
+        return events.enter(.attemptStarted(event)) || isTold
     }
 
     func probed(_ token: UInt64) -> ProbedExchange {

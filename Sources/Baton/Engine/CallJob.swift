@@ -36,6 +36,8 @@ final class CallJob: Cancellable, RunPart {
         var host: HostID?
         var hostOrigin: HTTPOrigin?
         var ticket: RequestQueue.Ticket?
+        /// When it began to wait for a slot; nil where nobody listens, or where there was one.
+        var queued: Instant?
         /// Whether the call has lent its place in a batch while it waits for a full host, and whether it wants it back.
         var isParked = false
         var isReturning = false
@@ -123,7 +125,7 @@ final class CallJob: Cancellable, RunPart {
         let stack = chosen ?? settings.stack
         let number = number ?? (run.events != nil || !stack.isEmpty ? Numbering.next() : 0)
         let now = now ?? scheduler.now
-        var heldBack: HostPolicies?
+        var sequel = Sequel()
         var token: UInt64 = 0
         let course: Course = state.withLock { state in
             state.phase = .preparing
@@ -145,9 +147,9 @@ final class CallJob: Cancellable, RunPart {
                 if options.coalescing ?? settings.coalescing != nil { return .coalesce }
                 if !stack.call.isEmpty { return .intercept(.call) }
             }
-            return begin(&state, now, &heldBack)
+            return begin(&state, now, &sequel)
         }
-        heldBack?.letGo()
+        see(to: sequel)
         follow(course, token)
     }
 

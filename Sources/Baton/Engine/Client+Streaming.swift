@@ -106,12 +106,8 @@ public struct PageStream<P: Plan>: AsyncSequence, Sendable {
             // After an error there is nothing more.
             isOver = true
             let page = try await client.run(PageOnce(plan: plan, isNew: cursor.isNew))
-            let count = cursor.add((), size: pages.size?(page) ?? 0)
-            if count < pages.maxPages, pages.maxItems.map({ cursor.items < $0 }) ?? true {
-                following = try pages.next(page)
-            } else {
-                following = nil
-            }
+            let count = cursor.add((), size: pages.items(in: page))
+            following = try pages.following(page, pages: count, items: cursor.items)
             isOver = following == nil
             return page
         }

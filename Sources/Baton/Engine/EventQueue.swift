@@ -1,5 +1,5 @@
 /// The events of one run on their way to its observers: in order, one at a time, on worker threads.
-final class EventQueue: Job {
+final class EventQueue: Job, EventSink {
     private struct State {
         var events: [Event] = []
         var isDelivering = false
@@ -16,13 +16,21 @@ final class EventQueue: Job {
     }
 
     func append(_ event: Event) {
-        let begins = state.withLock { state in
+        if enter(event) { deliver() }
+    }
+
+    /// Takes an event and calls nobody, so that it may be told under the lock that decides its place in the order.
+    ///
+    /// - Returns: whether `deliver` has to follow, outside that lock.
+    func enter(_ event: Event) -> Bool {
+        state.withLock { state in
             state.events.append(event)
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
-        if begins { scheduler.execute(self, .resume) }
     }
+
+    func deliver() { scheduler.execute(self, .resume) }
 
     /// Calls `completion` when every event was delivered.
     func finish(_ completion: @escaping @Sendable () -> Void) {

@@ -9,13 +9,15 @@ public struct AttemptContext: Sendable {
     /// What the request and the plans around it say about how it is run.
     public let options: RequestOptions
     package let scheduler: any Scheduler
+    /// Who is told events; nil where nobody listens.
+    package let events: (any EventSink)?
     /// The interceptor that asks, and what makes a client without it.
     private var interceptor: InterceptorID?
     private let source: (any RunnerSource)?
 
     package init(
         run: UInt64, call: UInt64, attempt: Int, options: RequestOptions = RequestOptions(),
-        scheduler: any Scheduler, source: (any RunnerSource)? = nil
+        scheduler: any Scheduler, source: (any RunnerSource)? = nil, events: (any EventSink)? = nil
     ) {
         self.run = run
         self.call = call
@@ -23,6 +25,7 @@ public struct AttemptContext: Sendable {
         self.options = options
         self.scheduler = scheduler
         self.source = source
+        self.events = events
     }
 
     /// The same, for one of the interceptors.

@@ -30,3 +30,8 @@ public struct _EventSetting: Sendable {
         self.scheduler = scheduler
     }
 }
+
+/// Where interceptors tell what they do; there is one only where somebody listens.
+package protocol EventSink: AnyObject, Sendable {
+    func append(_ event: Event)
+}

@@ -1,4 +1,5 @@
-/// Counts what a client does: runs, attempts, retries, failures, latencies, in all and per host.
+/// Counts what a client does: runs, attempts, retries, failures, latencies, waits for slots and the cache's answers, in all
+/// and per host.
 ///
 /// ```swift
 /// let metrics = Metrics()
@@ -16,12 +17,29 @@ public final class Metrics: EventObserver {
         public internal(set) var openRuns = 0
         public internal(set) var retries = 0
         public internal(set) var forfeitedSlots = 0
+        /// Attempts that found no free slot.
+        public internal(set) var queued = 0
+        /// How long those waited that got one.
+        public internal(set) var queueWait = LatencyHistogram()
+        /// What caches did.
+        public internal(set) var cache = CacheCounts()
         /// The attempts of all hosts.
         public internal(set) var total = Attempts()
         /// Those of each host, with its port where it is not the usual one. After 500 hosts, the others have no entry.
         public internal(set) var hosts: [String: Attempts] = [:]
         /// How long attempts took, from the slot to their end.
         public var latency: LatencyHistogram { total.latency }
+    }
+
+    public struct CacheCounts: Sendable, Hashable {
+        /// Answers from a cache, stale ones included, but not those that a server confirmed.
+        public internal(set) var hits = 0
+        public internal(set) var staleHits = 0
+        public internal(set) var misses = 0
+        public internal(set) var stored = 0
+        public internal(set) var revalidated = 0
+        public internal(set) var invalidated = 0
+        public internal(set) var evicted = 0
     }
 
     public struct Attempts: Sendable {
@@ -83,6 +101,9 @@ public final class Metrics: EventObserver {
                 } else if error != nil {
                     state.snapshot.runsFailed += 1
                 }
+            case .attemptQueued: state.snapshot.queued += 1
+            case .attemptAdmitted(_, let wait): state.snapshot.queueWait.add(wait)
+            case .cache(let event): state.snapshot.cache.add(event.kind)
             case .attemptStarted(let attempt): begin(attempt, &state)
             case .attemptEnded(let attempt, let result): end(attempt, result, &state)
             case .retryScheduled: state.snapshot.retries += 1
@@ -125,6 +146,21 @@ public final class Metrics: EventObserver {
         let host = attempt.request.origin.authority
         if state.snapshot.hosts[host] != nil || state.snapshot.hosts.count < Self.maxHosts {
             change(&state.snapshot.hosts[host, default: Attempts()])
+        }
+    }
+}
+
+extension Metrics.CacheCounts {
+    fileprivate mutating func add(_ kind: CacheEvent.Kind) {
+        switch kind {
+        case .hit(_, let isStale):
+            hits += 1
+            if isStale { staleHits += 1 }
+        case .miss: misses += 1
+        case .stored: stored += 1
+        case .revalidated: revalidated += 1
+        case .invalidated: invalidated += 1
+        case .evicted(let count): evicted += count
         }
     }
 }

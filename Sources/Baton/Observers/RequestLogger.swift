@@ -35,6 +35,9 @@ public struct RequestLogger: EventObserver {
             write(
                 error.isCancelled ? .info : .error,
                 "run \(run.run) \(error.isCancelled ? "is cancelled" : "fails"): \(text(error))")
+        case .attemptQueued(let attempt): write(.debug, "\(name(attempt)) waits for a slot")
+        case .attemptAdmitted(let attempt, let wait):
+            write(.debug, "\(name(attempt)) got its slot after \(wait.inSeconds) s")
         case .attemptStarted(let attempt):
             guard level >= .debug else { return }
             let curl = CURLCommand(attempt.request, redaction: redaction, maxBody: level >= .trace ? maxPreview : 0)
@@ -50,6 +53,9 @@ public struct RequestLogger: EventObserver {
         case .hostPaused(let host, let wait, _):
             write(.warning, "\(host) asked to be left alone for \(wait.inSeconds) s")
         case .limitChanged(let host, let limit, _): write(.debug, "\(host) gets \(limit) requests at once")
+        case .cache(let event):
+            let url = redaction.url(event.request.urlString)
+            write(.debug, "cache: \(event.call) \(event.request.method) \(url) \(text(event.kind))")
         case .breakerChanged(let key, let phase, _): write(.warning, "the breaker of \(key) is \(phase)")
         }
     }
@@ -60,6 +66,17 @@ public struct RequestLogger: EventObserver {
 
     private func name(_ attempt: AttemptEvent) -> String {
         "\(attempt.call).\(attempt.attempt) \(attempt.request.method) \(redaction.url(attempt.request.urlString))"
+    }
+
+    private func text(_ kind: CacheEvent.Kind) -> String {
+        switch kind {
+        case .hit(let age, let isStale): "was answered, \(isStale ? "stale, " : "")\(age.inSeconds) s old"
+        case .miss: "has no answer"
+        case .stored: "was stored"
+        case .revalidated: "was confirmed by the server"
+        case .invalidated(let url): "made \(redaction.url(url)) forgotten"
+        case .evicted(let count): "pushed \(count) others out"
+        }
     }
 
     /// An error in a line; its message may come from anywhere.

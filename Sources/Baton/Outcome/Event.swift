@@ -4,6 +4,10 @@ public enum Event: Sendable {
     case runStarted(RunEvent)
     /// A run is over; the error is nil when it succeeded.
     case runEnded(RunEvent, error: BatonError?)
+    /// An attempt found no free slot and waits for one.
+    case attemptQueued(AttemptEvent)
+    /// An attempt that had to wait got its slot; `attemptStarted` follows. One that is cancelled while it waits never does.
+    case attemptAdmitted(AttemptEvent, after: Duration)
     /// An attempt got its slot and goes to the transport.
     case attemptStarted(AttemptEvent)
     /// An attempt is over: a response that was accepted, or an error that may hold one.
@@ -16,6 +20,8 @@ public enum Event: Sendable {
     case hostPaused(host: String, for: Duration, at: Instant)
     /// The adaptive limit of a host has changed.
     case limitChanged(host: String, limit: Int, at: Instant)
+    /// The client's cache was asked, or has changed.
+    case cache(CacheEvent)
     /// A circuit breaker has become `open`, `half-open` or `closed`.
     case breakerChanged(key: String, phase: String, at: Instant)
 }

@@ -11,20 +11,17 @@
 public struct Pages<P: Plan>: Plan {
     package let first: P
     package let maxPages: Int
-    package let maxItems: Int?
-    package let next: @Sendable (P.Output) throws -> P?
-    package let size: (@Sendable (P.Output) -> Int)?
+    private let maxItems: Int?
+    /// Gets a page and how many were read by then.
+    private let next: @Sendable (P.Output, Int) throws -> P?
+    private let size: (@Sendable (P.Output) -> Int)?
 
     /// - Parameters:
     ///   - first: the plan of the first page.
     ///   - maxPages: how many pages are read at most. Default: no limit.
     ///   - next: the plan of the page that follows; nil after the last one.
     public init(_ first: P, maxPages: Int = .max, next: @escaping @Sendable (P.Output) throws -> P?) {
-        self.first = first
-        self.maxPages = maxPages
-        maxItems = nil
-        size = nil
-        self.next = next
+        self.init(first, maxPages, nil, nil) { page, _ in try next(page) }
     }
 
     /// - Parameters:
@@ -32,6 +29,13 @@ public struct Pages<P: Plan>: Plan {
     public init(
         _ first: P, maxPages: Int = .max, maxItems: Int, size: @escaping @Sendable (P.Output) -> Int,
         next: @escaping @Sendable (P.Output) throws -> P?
+    ) {
+        self.init(first, maxPages, maxItems, size) { page, _ in try next(page) }
+    }
+
+    init(
+        _ first: P, _ maxPages: Int, _ maxItems: Int?, _ size: (@Sendable (P.Output) -> Int)?,
+        next: @escaping @Sendable (P.Output, Int) throws -> P?
     ) {
         self.first = first
         self.maxPages = maxPages
@@ -48,11 +52,20 @@ public struct Pages<P: Plan>: Plan {
     private func read(_ plan: P, _ cursor: PageCursor<P.Output>) -> Chain<[P.Output]> {
         Chain<P.Output>(node: _PlanNode(content: .plan(PageOnce(plan: plan, isNew: cursor.isNew))))
             .then { page -> Chain<[P.Output]> in
-                let goesOn = cursor.add(page, size: size?(page) ?? 0)
-                guard goesOn < maxPages, maxItems.map({ cursor.items < $0 }) ?? true, let following = try next(page)
+                let count = cursor.add(page, size: items(in: page))
+                guard let following = try following(page, pages: count, items: cursor.items)
                 else { return .value(cursor.pages) }
                 return read(following, cursor)
             }
+    }
+
+    /// How many items count for a page; 0 where nobody counts.
+    package func items(in page: P.Output) -> Int { size?(page) ?? 0 }
+
+    /// What is read after a page, when so many pages and items were read, that page included; nil after the last.
+    package func following(_ page: P.Output, pages: Int, items: Int) throws -> P? {
+        guard pages < maxPages, maxItems.map({ items < $0 }) ?? true else { return nil }
+        return try next(page, pages)
     }
 }
 
@@ -103,8 +116,14 @@ package final class PageCursor<Page: Sendable>: Sendable {
     package var items: Int { state.withLock { $0.items } }
 
     package func isNew(_ request: HTTPRequest) -> Bool {
-        let body = request.body.bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        let key = "\(request.method) \(request.urlString)\n\(body)"
-        return state.withLock { $0.asked.insert(key).inserted }
+        state.withLock { $0.asked.insert(request.pageKey).inserted }
+    }
+}
+
+extension HTTPRequest {
+    /// What tells the requests of pages apart.
+    var pageKey: String {
+        let body = body.bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return "\(method) \(urlString)\n\(body)"
     }
 }

@@ -1,11 +1,11 @@
 extension TransportContract {
-    /// What came of a run of the contract.
+    /// What came of a run of this contract, or of a store's.
     public struct Report: Sendable, CustomStringConvertible {
-        /// A check that the transport did not pass.
+        /// A check that was not passed.
         public struct Failure: Sendable {
-            /// The name of the check: what a transport must do.
+            /// The name of the check: what must be done.
             public let check: String
-            /// What it did, each a sentence.
+            /// What was done instead, each a sentence.
             public let problems: [String]
         }
 
@@ -17,11 +17,11 @@ extension TransportContract {
             public let reason: String
         }
 
-        /// The checks that it did not pass; empty is right.
+        /// The checks that were not passed; empty is right.
         public internal(set) var failures: [Failure] = []
         /// The checks that were not made, with the reasons.
         public internal(set) var skipped: [Skip] = []
-        /// The names of the checks that it passed.
+        /// The names of the checks that were passed.
         public internal(set) var passed: [String] = []
 
         public var description: String {

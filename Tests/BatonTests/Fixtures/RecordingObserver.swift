@@ -15,6 +15,10 @@ final class RecordingObserver: EventObserver {
             case .runStarted: "run"
             case .runEnded(_, nil): "run ended"
             case .runEnded(_, let error?): "run ended: \(error.code)"
+            case .attemptQueued(let attempt): "attempt \(attempt.attempt) \(attempt.request.path) queued"
+            case .attemptAdmitted(let attempt, let wait):
+                "attempt \(attempt.attempt) \(attempt.request.path) admitted after \(wait)"
+            case .cache(let event): "cache \(event.request.path): \(event.kind)"
             case .attemptStarted(let attempt): "attempt \(attempt.attempt) \(attempt.request.path)"
             case .attemptEnded(let attempt, .success(let response)):
                 "attempt \(attempt.attempt) \(attempt.request.path): \(response.status)"

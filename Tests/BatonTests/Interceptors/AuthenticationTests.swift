@@ -207,6 +207,52 @@ import Testing
         }
     }
 
+    @Test("A refresh that takes too long fails for all that wait, once, and the next refusal tries again")
+    func refreshTimeout() async throws {
+        serve(refreshAfter: .seconds(100))
+        let interceptor = authentication { $0.refreshTimeout = .seconds(10) }
+        try await withVirtualTime(
+            transport: mock, configure: { $0.interceptors = [interceptor] }
+        ) { [mock, store, signIns] client, clock in
+            let report = try await client.run(Batch((0..<5).map(GetItem.init)))
+            #expect(report.failures.map(\.error.code) == Array(repeating: .refreshFailed, count: 5))
+            let reason = report.failures.first?.error.underlying as? BatonError
+            #expect(reason?.code == .timedOut)
+            #expect(clock.elapsed < .seconds(11))
+            #expect(mock.calls(.post, "/refresh").count == 1)
+            #expect(signIns.count == 0)
+            await mock.waitUntilIdle()
+            #expect(store.read()?.accessToken == "T1")
+            mock.on(Refresh.self).reply(BearerToken("T2"), after: .seconds(9))
+            let item = try await client.run(GetItem(n: 1))
+            #expect(item == Item(n: 1))
+            #expect(clock.pendingTimers == 0)
+        }
+    }
+
+    @Test("A refresh that does not heed its end cannot write what it comes to after it")
+    func deafRefresh() async throws {
+        serve()
+        let store = store
+        let interceptor = Authentication(store) {
+            $0.refreshTimeout = .seconds(10)
+        } refresh: { _, client in
+            // Not a task of the refresh's own, so its end does not reach it.
+            let late = Task { try await client.run(Call("/slow", as: BearerToken.self)) }
+            return try await late.value
+        }
+        let slow = mock.on(.get, "/slow").hold()
+        try await withVirtualTime(
+            transport: mock, configure: { $0.interceptors = [interceptor] }
+        ) { client, clock in
+            let error = try await failure { try await client.run(GetItem(n: 1)) }
+            #expect(error.code == .refreshFailed)
+            slow.release(json: #"{"accessToken": "T9"}"#)
+            await clock.settle()
+            #expect(store.read()?.accessToken == "T1")
+        }
+    }
+
     @Test("Who waits for a refresh and is cancelled ends at once; the refresh goes on for the others")
     func cancelledWaiter() async throws {
         serve(refreshAfter: .seconds(5))

@@ -225,6 +225,135 @@ import Testing
         }
     }
 
+    @Test(
+        "What another method changes is forgotten, for every user and variant, and only when it succeeded",
+        arguments: [HTTPMethod.post, .put, .patch, .delete, .get, .head], [200, 204, 404])
+    func invalidation(_ method: HTTPMethod, _ status: Int) async throws {
+        mock.on(.get, "/news").reply(json: "1")
+        mock.on(.get, "/news").field("Accept-Language", "de").reply(json: "2")
+        mock.on(.get, "/other").reply(json: "3")
+        mock.on(method, "/change").reply(status: status, fields: ["Location": "/news"])
+        let observer = RecordingObserver()
+        try await withVirtualTime(
+            transport: mock,
+            configure: {
+                $0.interceptors = [Cache(.cacheElseNetwork, store: store)]
+                $0.observers = [observer]
+                $0.retry = .none
+            }
+        ) { [self] client, clock in
+            func fill() async throws {
+                _ = try await client.run(news())
+                _ = try await client.run(news(fields: ["Accept-Language": "de"]))
+                _ = try await client.run(Call("/other", as: Data.self))
+            }
+            try await fill()
+            #expect(mock.calls.count == 3)
+            let run = client.start(Call<HTTPResponse>("/change", method: method))
+            _ = await run.outcome
+            try await fill()
+            let isForgotten = !method.isSafe && status < 400
+            #expect(mock.calls.count == (isForgotten ? 6 : 4))
+            await clock.settle()
+            let told = observer.story.filter { $0.contains("invalidated") }
+            #expect(told == (isForgotten ? ["cache /change: invalidated(url: \"http://mock/news\")"] : []))
+        }
+    }
+
+    @Test("The URL itself is forgotten, one of another origin is not, and a method that is answered changes nothing")
+    func invalidationOfURLs() async throws {
+        mock.on(.get, "/news").reply(json: "1")
+        mock.on(.put, "/news").reply(
+            status: 204, fields: ["Content-Location": "http://mock/a", "Location": "http://elsewhere/b"])
+        mock.on(.post, "/q").reply(json: "2")
+        for name in ["mock/a", "elsewhere/b", "mock/q"] {
+            try await Cache(store: store).save(
+                HTTPResponse(status: 200, body: Data("0".utf8)), for: try HTTPRequest(url: "http://\(name)"),
+                at: Date(timeIntervalSince1970: 0))
+        }
+        let cache = Cache(.cacheElseNetwork, store: store) { $0.methods = [.get, .post] }
+        try await with(cache) { [self] client, _, mock in
+            func has(_ url: String) async throws -> Bool { try await cache.read(try HTTPRequest(url: url)) != nil }
+            _ = try await client.run(news())
+            _ = try await client.run(Call("/news", method: .put, as: EmptyResponse.self))
+            let left = [
+                try await has("http://mock/news"), try await has("http://mock/a"), try await has("http://elsewhere/b"),
+            ]
+            #expect(left == [false, false, true])
+            _ = try await client.run(Call("/q", method: .post, as: Data.self))
+            let kept = try await has("http://mock/q")
+            #expect(kept)
+            // By hand, as well.
+            let removed = [try await cache.remove(url: "http://mock/q"), try await cache.remove(url: "http://mock/q")]
+            #expect(removed == [true, false])
+        }
+    }
+
+    @Test("Observers are told what the cache does, log and counts included")
+    func events() async throws {
+        mock.on(.get, "/news").reply { request in
+            request.fields[.ifNoneMatch] == "a"
+                ? .status(304)
+                : HTTPResponse(status: 200, fields: ["ETag": "a", "Cache-Control": "max-age=10"], body: Data("1".utf8))
+        }
+        mock.on(.put, "/news").reply(status: 204)
+        let (observer, metrics, log) = (RecordingObserver(), Metrics(), Record<String>())
+        let logger = RequestLogger(.debug, to: LogSink { log.add($1) })
+        let small = MemoryCacheStore(maxSize: 400)
+        try await withVirtualTime(
+            transport: mock,
+            configure: {
+                $0.interceptors = [Cache(store: small)]
+                $0.observers = [observer, metrics, logger]
+                $0.retry = .none
+            }
+        ) { [self] client, clock in
+            try await client.run(news(.cacheOnly), orNothing: ())
+            _ = try await client.run(news())
+            try await clock.sleep(for: .seconds(2))
+            _ = try await client.run(news())
+            try await clock.sleep(for: .seconds(20))
+            _ = try await client.run(news())
+            _ = try await client.run(
+                Call("/news?2") { $0.options.cacheMode = .networkOnly } as Call<HTTPResponse>, orNothing: ())
+            mock.on { _ in true }.fail(.cannotConnect, times: 1)
+            _ = try await client.run(news(.networkElseCache), orNothing: ())
+            _ = try await client.run(Call("/news", method: .put, as: EmptyResponse.self))
+            await clock.settle()
+        }
+        let told = observer.story.filter { $0.hasPrefix("cache") }
+        #expect(
+            told == [
+                "cache /news: miss", "cache /news: miss", "cache /news: stored",
+                "cache /news: hit(age: 2.0 seconds, isStale: false)", "cache /news: revalidated",
+                "cache /news: hit(age: 0.0 seconds, isStale: false)",
+                "cache /news: invalidated(url: \"http://mock/news\")",
+            ])
+        let counts = metrics.snapshot.cache
+        #expect(counts.hits == 2 && counts.misses == 2 && counts.stored == 1 && counts.revalidated == 1)
+        #expect(counts.invalidated == 1 && counts.staleHits == 0)
+        #expect(log.all.filter { $0.hasPrefix("cache: ") }.count == told.count)
+        #expect(log.all.contains { $0.hasSuffix("GET http://mock/news was answered, 2.0 s old") })
+    }
+
+    @Test("A store without room says how many had to go, and the event does")
+    func evicted() async throws {
+        mock.on(pattern: "/pages/*").reply(json: String(repeating: " ", count: 600) + "1")
+        let metrics = Metrics()
+        try await withVirtualTime(
+            transport: mock,
+            configure: {
+                $0.interceptors = [Cache(.cacheElseNetwork, store: MemoryCacheStore(maxSize: 2_000))]
+                $0.observers = [metrics]
+            }
+        ) { client, clock in
+            for n in 1...4 { _ = try await client.run(Call("/pages/\(n)", as: Data.self)) }
+            await clock.settle()
+        }
+        #expect(metrics.snapshot.cache.stored == 4)
+        #expect(metrics.snapshot.cache.evicted == 2)
+    }
+
     @Test("Content can be read, removed, cleared and weighed")
     func content() async throws {
         let cache = Cache(.cacheElseNetwork, store: store) { $0.version = 2 }
@@ -249,5 +378,12 @@ extension HTTPResponse {
 extension HTTPFields {
     fileprivate init(_ dictionary: [String: String]) {
         self.init(dictionary.map { Line(name: HTTPFieldName($0.key), value: $0.value) })
+    }
+}
+
+extension Client {
+    /// For those whose failure does not matter.
+    fileprivate func run(_ plan: some Plan, orNothing: Void) async throws {
+        do { _ = try await run(plan) } catch {}
     }
 }

@@ -12,7 +12,8 @@ internal import Foundation
 /// requests are refused, one refresh is under way; the others wait for it without a slot, and those that were sent with
 /// an older credential than the store has by now are only sent again. After a refresh each of them is sent once more,
 /// also where requests are not retried, if its body can be; a second refusal is then the result. When the refresh fails,
-/// all that wait fail with `refreshFailed`, and the next refusal tries again.
+/// or takes longer than ``Options/refreshTimeout``, all that wait fail with `refreshFailed`, and the next refusal tries
+/// again.
 ///
 /// To sign in or out, write to the store.
 public struct Authentication<Value: Credential>: Interceptor {
@@ -34,6 +35,8 @@ public struct Authentication<Value: Credential>: Interceptor {
         public var applies: @Sendable (HTTPRequest) -> Bool = { _ in true }
         /// How long before its end a credential is renewed, in place of being sent. Default: 30 s.
         public var leeway: Duration = .seconds(30)
+        /// How long a refresh may take, its retries included; then it fails, for all that wait for it. Default: 30 s.
+        public var refreshTimeout: Duration = .seconds(30)
         /// How many refreshes may begin within ``window``; one more fails with `limitReached`. Default: 5.
         public var maxRefreshes = 5
         /// Default: 30 s.

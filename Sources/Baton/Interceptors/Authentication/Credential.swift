@@ -47,8 +47,8 @@ extension BearerToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
 ///
 /// **Use** it to sign in and out: what is written is on the next attempt, nil is on none.
 ///
-/// **Implement** it over a keychain or a file. It is read before each attempt, so it should keep in memory what it has
-/// read; what it throws fails the request.
+/// **Implement** it over a keychain or a file, and show with `CredentialStoreContract` of `BatonTesting` that it does what
+/// it must. It is read before each attempt, so it should keep in memory what it has read; what it throws fails the request.
 public protocol CredentialStore<Value>: Sendable {
     associatedtype Value: Credential
     /// The credential; nil when nobody is signed in.

@@ -62,7 +62,9 @@ final class CredentialRenewal<Value: Credential>: Sendable {
                         .limitReached,
                         "more than \(options.maxRefreshes) refreshes within \(options.window) were asked for"))
             }
-            let fresh = try await refresh(old, context.runner)
+            let fresh = try await TimeLimit.run(context.scheduler, options.refreshTimeout, named: "a refresh") {
+                [self] in try await refresh(old, context.runner)
+            }
             // Who signed out or in meanwhile has the last word.
             let present = try await store.read()
             guard present == old else { return .success(present) }

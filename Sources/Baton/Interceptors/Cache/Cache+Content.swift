@@ -14,22 +14,25 @@ extension Cache {
     /// Keeps a response, unless it must not be kept; whether it did.
     @discardableResult
     public func save(_ response: HTTPResponse, for request: HTTPRequest, at date: Date) async throws -> Bool {
+        try await keep(response, for: request, at: date) != nil
+    }
+
+    /// How many others had to go to make room; nil when the response is not kept.
+    func keep(_ response: HTTPResponse, for request: HTTPRequest, at date: Date) async throws -> Int? {
         guard let key = await key(for: request), await mayKeep(response, for: request),
             let names = response.varyingNames
-        else { return false }
+        else { return nil }
         var response = response
         response.metrics = nil
         var entry = CacheEntry(
             response: response, stored: date, version: options.version, appVersion: options.appVersion)
         guard let variant = await variant(names, of: request), !names.isEmpty else {
-            try await store.write(entry, for: key)
-            return true
+            return try await store.write(entry, for: key)
         }
-        try await store.write(entry, for: variant)
+        let evicted = try await store.write(entry, for: variant)
         entry.response = nil
         entry.vary = names
-        try await store.write(entry, for: key)
-        return true
+        return evicted + (try await store.write(entry, for: key))
     }
 
     private func mayKeep(_ response: HTTPResponse, for request: HTTPRequest) async -> Bool {
@@ -53,6 +56,10 @@ extension Cache {
         }
         try await store.remove(key)
     }
+
+    /// Forgets everything at a URL, whoever asked and in whatever variant; whether there was something.
+    @discardableResult
+    public func remove(url: String) async throws -> Bool { try await store.remove(url: url) }
 
     /// Forgets everything that is in the store.
     public func clear() async throws { try await store.removeAll() }

@@ -11,6 +11,10 @@ internal import Foundation
 /// that it is one by its ``HTTPResponse/cacheAge``. It sees the request before other interceptors have put credentials
 /// on it: where responses differ from user to user, say with ``Options/identity`` who asks; a response that its server
 /// calls `private` is kept only then.
+///
+/// A request with another method that succeeds, such as a PUT, makes it forget what it has at that URL, for whomever, and
+/// at the URLs of the same origin that the response names in `Location` and `Content-Location` (RFC 9111, 4.4). What it does
+/// is told to observers as ``Event/cache(_:)``.
 public struct Cache: Interceptor {
     /// What is kept, for how long, and for whom. Each field has a default that serves.
     public struct Options: Sendable {
@@ -64,11 +68,15 @@ public struct Cache: Interceptor {
             throw BatonError(
                 .invalidConfiguration, "cacheThenNetwork answers twice: read the request with client.stream")
         }
-        guard mode != .ignore, let key = await key(for: request) else {
+        guard mode != .ignore, await key(for: request) != nil else {
             if mode == .cacheOnly { throw Self.miss }
-            return try await next(request)
+            let response = try await next(request)
+            if !request.method.isSafe, !options.methods.contains(request.method) {
+                await invalidate(after: response, to: request, context)
+            }
+            return response
         }
-        let exchange = CacheExchange(cache: self, request: request, key: key, context: context, next: next)
+        let exchange = CacheExchange(cache: self, request: request, context: context, next: next)
         switch mode {
         case .ignore, .networkOnly, .cacheThenNetwork: return try await exchange.ask(request)
         case .cacheOnly:

@@ -4,7 +4,6 @@ internal import Foundation
 struct CacheExchange {
     let cache: Cache
     let request: HTTPRequest
-    let key: CacheKey
     let context: AttemptContext
     let next: Next
 
@@ -17,7 +16,9 @@ struct CacheExchange {
 
     /// What is stored and not too old.
     func usable() async -> CacheEntry? {
-        await stored().flatMap { isStale($0) ? nil : $0 }
+        let entry = await stored().flatMap { isStale($0) ? nil : $0 }
+        if entry == nil { context.tell(.miss, of: request) }
+        return entry
     }
 
     private func isStale(_ entry: CacheEntry) -> Bool {
@@ -27,6 +28,12 @@ struct CacheExchange {
     }
 
     func answer(_ entry: CacheEntry, isStale: Bool = false) -> HTTPResponse {
+        let response = response(of: entry, isStale: isStale)
+        context.tell(.hit(age: response.cacheAge ?? .zero, isStale: isStale), of: request)
+        return response
+    }
+
+    private func response(of entry: CacheEntry, isStale: Bool = false) -> HTTPResponse {
         var response = entry.response ?? HTTPResponse(status: 504)
         response.noteCache(age: .nanoseconds(Int64(min(entry.age(at: now), 1e9) * 1e9)), isStale: isStale)
         return response
@@ -35,8 +42,15 @@ struct CacheExchange {
     /// Asks the network and keeps its answer.
     func ask(_ request: HTTPRequest) async throws(BatonError) -> HTTPResponse {
         let response = try await next(request)
-        _ = try? await cache.save(response, for: self.request, at: now)
+        await keep(response)
         return response
+    }
+
+    /// Keeps a response where it may be kept; a store that fails keeps nothing.
+    private func keep(_ response: HTTPResponse) async {
+        guard let evicted = (try? await cache.keep(response, for: request, at: now)) ?? nil else { return }
+        context.tell(.stored, of: request)
+        if evicted > 0 { context.tell(.evicted(evicted), of: request) }
     }
 
     /// Asks the network, and where that fails answers with what there is.
@@ -53,6 +67,7 @@ struct CacheExchange {
     func negotiate() async throws(BatonError) -> HTTPResponse {
         let asked = CacheControl(request.fields)
         guard let entry = await stored() else {
+            context.tell(.miss, of: request)
             if asked.has("only-if-cached") {
                 throw BatonError(.cacheMiss, "the cache has no response for the request")
             }
@@ -62,14 +77,34 @@ struct CacheExchange {
         // Those who ask conditionally themselves want to see the 304.
         guard !request.fields.contains(.ifNoneMatch), !request.fields.contains(.ifModifiedSince),
             let question = entry.validating(request)
-        else { return try await ask(request) }
-        do {
-            return try await ask(question)
-        } catch {
-            guard let confirmation = error.response, confirmation.status == 304 else { throw error }
-            let confirmed = entry.confirmed(by: confirmation.fields, at: now)
-            if let response = confirmed.response { _ = try? await cache.save(response, for: request, at: now) }
-            return answer(confirmed)
+        else {
+            context.tell(.miss, of: request)
+            return try await ask(request)
         }
+        do {
+            let changed = try await next(question)
+            context.tell(.miss, of: request)
+            await keep(changed)
+            return changed
+        } catch {
+            guard let confirmation = error.response, confirmation.status == 304 else {
+                context.tell(.miss, of: request)
+                throw error
+            }
+            let confirmed = entry.confirmed(by: confirmation.fields, at: now)
+            if let response = confirmed.response {
+                _ = try? await cache.keep(response, for: request, at: now)
+            }
+            context.tell(.revalidated, of: request)
+            return response(of: confirmed)
+        }
+    }
+}
+
+extension AttemptContext {
+    /// Tells observers what the cache did. A request that was cancelled meanwhile is not talked about any more.
+    func tell(_ kind: CacheEvent.Kind, of request: HTTPRequest) {
+        guard let events, !Task.isCancelled else { return }
+        events.append(.cache(CacheEvent(run: run, call: call, kind: kind, request: request, instant: now)))
     }
 }

@@ -32,8 +32,28 @@ public struct CacheKey: Hashable, Sendable {
         self.bytes = bytes + body
     }
 
-    /// A name for a file: 32 hexadecimal digits.
-    public var name: String { CacheHash.name(of: bytes) }
+    /// The URL that was asked for: what is forgotten together when something at that URL has changed.
+    public var url: String {
+        var rest = bytes[...]
+        _ = Self.take(&rest)
+        return Self.take(&rest) ?? ""
+    }
+
+    /// A name for a file: 32 hexadecimal digits, of which the first 16 are ``prefix(of:)`` its URL.
+    public var name: String { Self.prefix(of: url) + CacheHash.name(of: bytes).suffix(16) }
+
+    /// What the names of all keys of a URL begin with: 16 hexadecimal digits. Few other URLs have the same.
+    public static func prefix(of url: String) -> String { String(CacheHash.name(of: Data(url.utf8)).prefix(16)) }
+
+    /// The part that the bytes begin with; nil where there is none.
+    private static func take(_ bytes: inout Data.SubSequence) -> String? {
+        guard bytes.count >= 8 else { return nil }
+        let length = bytes.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        bytes = bytes.dropFirst(8)
+        guard length <= UInt64(bytes.count) else { return nil }
+        defer { bytes = bytes.dropFirst(Int(length)) }
+        return String(decoding: bytes.prefix(Int(length)), as: UTF8.self)
+    }
 
     private static func sorted(_ names: [HTTPFieldName]) -> [String] {
         Array(Set(names.map { $0.rawName.lowercased() })).sorted()

@@ -41,9 +41,13 @@ public final class DiskCacheStore: CacheStore {
         return entry
     }
 
-    public func write(_ entry: CacheEntry, for key: CacheKey) throws {
+    @discardableResult
+    public func write(_ entry: CacheEntry, for key: CacheKey) throws -> Int {
         let data = try entry.encoded(for: key)
-        guard data.count <= maxSize else { return remove(key) }
+        guard data.count <= maxSize else {
+            remove(key)
+            return 0
+        }
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         readIndex()
         try data.write(to: url(key.name), options: .atomic)
@@ -52,11 +56,25 @@ public final class DiskCacheStore: CacheStore {
             return index.evict(to: maxSize)
         }
         for name in superfluous { try? FileManager.default.removeItem(at: url(name)) }
+        return superfluous.count
     }
 
     public func remove(_ key: CacheKey) {
         try? FileManager.default.removeItem(at: url(key.name))
         index.withLock { $0.remove(key.name) }
+    }
+
+    @discardableResult
+    public func remove(url: String) -> Bool {
+        readIndex()
+        let prefix = CacheKey.prefix(of: url)
+        let names = index.withLock { index in
+            let names = index.files.keys.filter { $0.hasPrefix(prefix) }
+            for name in names { index.remove(name) }
+            return names
+        }
+        for name in names { try? FileManager.default.removeItem(at: self.url(name)) }
+        return !names.isEmpty
     }
 
     public func removeAll() throws {
