@@ -15,7 +15,9 @@ extension CallJob: TransportEvents {
         var isHostFull = false
         let admission: RequestQueue.Admission? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
-            if !isBack, let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, request, hedging) {
+            if !isBack, state.hops == 0, let hedging = state.options.hedging ?? settings.hedging,
+                beginHedge(&state, request, hedging)
+            {
                 isHedged = true
                 return nil
             }
@@ -26,7 +28,7 @@ extension CallJob: TransportEvents {
             }
             if engine.watchesHosts, !isBack {
                 let policies = hostPolicies(&state, request.origin)
-                if policies.begin(at: scheduler.now, isFirst: state.attempt <= 1 && !state.isCopy) {
+                if policies.begin(at: scheduler.now, isFirst: state.attempt <= 1 && !state.isCopy && state.hops == 0) {
                     heldBack = policies
                 }
             }
@@ -36,7 +38,7 @@ extension CallJob: TransportEvents {
             // The queue's lock within the call's: it only decides, and posts nothing while admitting.
             return engine.queue.admit(
                 self, kind: Self.granted, token: token, origin: request.origin, host: &state.host, run: run.id,
-                priority: state.options.priority ?? .normal, isRetry: isBack || state.attempt > 1,
+                priority: state.options.priority ?? .normal, isRetry: isBack || state.attempt > 1 || state.hops > 0,
                 isHostFull: &isHostFull)
         }
         heldBack?.letGo()
@@ -98,11 +100,13 @@ extension CallJob: TransportEvents {
                 policies.depart()
                 state.departed = now
             }
-            let timeout = state.options.timeout ?? settings.timeout
-            state.deadline = now.advanced(by: timeout)
+            if state.hops == 0 {
+                let timeout = state.options.timeout ?? settings.timeout
+                state.deadline = now.advanced(by: timeout)
+            }
             armTimer(&state)
             probe?.note(.exchangeSent(probed(token), isUndo: state.scope?.isUndo ?? false))
-            return (request, attemptEvent(state, at: now))
+            return (dressed(request, state), state.hops > 0 ? nil : attemptEvent(state, at: now))
         }
         guard let (request, event) = departure else { return giveBack(host) }
         if let event { run.events?.append(.attemptStarted(event)) }
@@ -130,16 +134,18 @@ extension CallJob: TransportEvents {
         let now = scheduler.now
         let late: (State, token: UInt64)? = state.withLock { state in
             state.timer = nil
-            guard state.phase == .inFlight else { return nil }
+            let isHop = state.hops > 0 && (state.phase == .waiting || state.phase == .returning)
+            guard state.phase == .inFlight || isHop else { return nil }
             guard state.deadline <= now else {
                 armTimer(&state)
                 return nil
             }
             let old = state
-            abandon(&state)
+            if isHop { leaveLine(&state) } else { abandon(&state) }
             return (old, state.token)
         }
         guard case (let old, let token)? = late else { return }
+        if old.phase == .waiting, let ticket = old.ticket { _ = engine.queue.withdraw(ticket) }
         old.transmission?.cancel()
         let timeout = old.options.timeout ?? settings.timeout
         let error = BatonError(.timedOut, "no complete response within \(timeout)")
@@ -194,10 +200,12 @@ extension CallJob: TransportEvents {
 
     func receiveHead(_ head: HTTPResponseHead, token: UInt64) {
         probe?.note(.transportTold(probed(token), isEnd: false))
-        state.withLock { state in
-            guard state.token == token, state.phase == .inFlight else { return }
+        let isTooLarge = state.withLock { state in
+            guard state.token == token, state.phase == .inFlight else { return false }
             state.head = head
+            return announcesTooMuch(head, state)
         }
+        if isTooLarge { giveUpTooLarge(token) }
     }
 
     func receiveChunk(_ bytes: Data, token: UInt64) -> Demand {
@@ -205,7 +213,7 @@ extension CallJob: TransportEvents {
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
             if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
-            return state.body.count > Self.largestBody
+            return state.body.count > largestBody(state)
         }
         if isTooLarge { giveUpTooLarge(token) }
         return .more
@@ -229,7 +237,10 @@ extension CallJob: TransportEvents {
     }
 
     func receiveResponse(_ response: HTTPResponse, token: UInt64) {
-        land(token) { _ in .success(response) }
+        land(token) { state in
+            let limit = largestBody(state)
+            return response.body.count > limit ? .failure(Self.tooLarge(limit)) : .success(response)
+        }
     }
 
     func receiveFailure(_ error: BatonError, token: UInt64) {
@@ -237,9 +248,6 @@ extension CallJob: TransportEvents {
             .failure(error.with(phase: state.head == nil ? .send : .receive))
         }
     }
-
-    /// The most bytes of a response that are kept in memory.
-    private static let largestBody = 256 << 20
 
     private func giveUpTooLarge(_ token: UInt64) {
         let refused: (State, token: UInt64)? = state.withLock { state in
@@ -250,9 +258,7 @@ extension CallJob: TransportEvents {
         }
         guard case (let old, let token)? = refused else { return }
         old.transmission?.cancel()
-        let error = BatonError(
-            .responseTooLarge, "the response is larger than \(Self.largestBody) bytes: download it to a file"
-        ).with(phase: .receive)
+        let error = Self.tooLarge(largestBody(old))
         if let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(error)))
         }
@@ -288,6 +294,9 @@ extension CallJob: TransportEvents {
         var host: HostID?
         var event: AttemptEvent?
         var token: UInt64
+        var rules: ResponseRules?
+        /// The request that was answered, where it was redirected.
+        var hop: HTTPRequest?
         /// Set where somebody wants to know how exchanges end.
         var watch: Watch?
     }
@@ -299,29 +308,25 @@ extension CallJob: TransportEvents {
             state.reply = nil
             state.token &+= 1
             state.phase = .preparing
+            state.isOpen = false
             let isWatched = state.departed != nil || state.breaker != nil
             let landing = Landing(
                 reply: reply, host: state.host,
                 event: run.events == nil ? nil : attemptEvent(state, at: scheduler.now), token: state.token,
+                rules: settings.rules(for: state.options), hop: state.hops > 0 ? state.current : nil,
                 watch: isWatched ? state.watch : nil)
             if isWatched { (state.departed, state.breaker) = (nil, nil) }
             return landing
         }
         guard let landed else { return }
-        let result = validated(landed.reply)
+        let judgement = judge(landed.reply.answered(by: landed.hop), landed.rules)
+        let result = judgement.result
         // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
         if let watch = landed.watch { exchangeEnded(watch, result) }
         if let host = landed.host { giveBack(host.index) }
+        if case .open(let response) = judgement { return look(into: response, landed.rules, landed.token) }
         if let event = landed.event { run.events?.append(.attemptEnded(event, result)) }
         conclude(result, landed.token)
-    }
-
-    /// Judges the response: the innermost layer, so that interceptors and retries see what it refuses.
-    private func validated(_ reply: Result<HTTPResponse, BatonError>) -> Result<HTTPResponse, BatonError> {
-        guard case .success(let response) = reply, !(200..<300).contains(response.status) else { return reply }
-        return .failure(
-            BatonError(.unacceptableStatus, "the server answered \(response.status)", response: response)
-                .with(phase: .validate))
     }
 
     // MARK: Events

@@ -30,6 +30,10 @@ final class CallJob: Cancellable, RunPart {
         var original: CallDescription?
         /// Attempts that were begun, including those that an interceptor asked for.
         var attempt = 0
+        /// Redirects that were followed in this attempt.
+        var hops = 0
+        /// Whether the attempt goes on after an exchange that has landed: it is looked into, or redirected.
+        var isOpen = false
         /// What travels: the original as the adapters changed it.
         var current: HTTPRequest?
         /// What the queue calls the host of `hostOrigin`.
@@ -149,6 +153,7 @@ final class CallJob: Cancellable, RunPart {
         typealias Beginning = (HTTPRequest, number: UInt64, attempt: Int, RequestOptions, Layers, InterceptorStack)
         let begun: Beginning? = state.withLock { state in
             guard let original = state.original, state.phase == .preparing, state.token == token else { return nil }
+            state.hops = 0
             if state.layers != .exchange {
                 state.attempt += 1
                 if settings.keepsRecords || state.attempt > 1 || state.options.retry != nil {
@@ -189,8 +194,14 @@ final class CallJob: Cancellable, RunPart {
     }
 
     private func refused(_ token: UInt64) {
-        let reply = state.withLock { state in state.token == token ? state.reply : nil }
-        if let reply { finish(reply, token) }
+        let (reply, event): (Result<HTTPResponse, BatonError>?, AttemptEvent?) = state.withLock { state in
+            guard state.token == token else { return (nil, nil) }
+            defer { state.isOpen = false }
+            return (state.reply, state.isOpen ? attemptEvent(state, at: scheduler.now) : nil)
+        }
+        guard let reply else { return }
+        if let event { run.events?.append(.attemptEnded(event, reply)) }
+        finish(reply, token)
     }
 
     // MARK: Signals
@@ -203,6 +214,7 @@ final class CallJob: Cancellable, RunPart {
     static let refused: UInt8 = 15
     static let hedge: UInt8 = 16
     static let place: UInt8 = 17
+    static let look: UInt8 = 18
 
     func run(_ signal: Signal) {
         switch signal.kind {
@@ -214,6 +226,7 @@ final class CallJob: Cancellable, RunPart {
         case Self.refused: refused(signal.token)
         case Self.hedge: hedgeFired(signal.token)
         case Self.place: placed()
+        case Self.look: lookNow(signal.token, isRedirect: signal.value != 0)
         default: break
         }
     }
@@ -260,8 +273,9 @@ final class CallJob: Cancellable, RunPart {
             guard state.phase != .idle, state.token == token, let owner = state.owner else { return nil }
             let ending = Ending(
                 owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task,
-                records: state.records)
+                records: state.records, reading: state.layers == .all ? settings.reading(for: state.options) : nil)
             state.phase = .idle
+            state.isOpen = false
             state.token &+= 1
             state.owner = nil
             state.original = nil
@@ -283,6 +297,10 @@ final class CallJob: Cancellable, RunPart {
             return ending
         }
         guard let ending else { return }
+        if let reading = ending.reading, case .success(var response) = result {
+            response.reading = reading
+            return ending.owner.callEnded(self, .success(response), attempts: ending.attempts, lane: ending.lane)
+        }
         let explained = result.mapError { error in
             error.with(records: ending.records).with(
                 path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
@@ -299,6 +317,7 @@ final class CallJob: Cancellable, RunPart {
         var original: CallDescription?
         var task: Task<Void, Never>?
         var records: [AttemptRecord]
+        var reading: ResponseReading?
     }
 
     /// The call will not be used again: its timer goes.
@@ -349,7 +368,9 @@ final class CallJob: Cancellable, RunPart {
         case .idle, .preparing: old.task?.cancel()
         }
         exchangeEnded(old.watch, .failure(BatonError(.cancelled)))
-        if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
+        if old.phase == .inFlight || old.phase == .landed || old.isOpen,
+            let event = attemptEvent(old, at: scheduler.now)
+        {
             run.events?.append(.attemptEnded(event, .failure(reason)))
         }
         finish(.failure(reason), token)
