@@ -16,7 +16,7 @@ extension CallJob: TransportEvents {
         let now = scheduler.now
         giveUp { state in
             state.timer = nil
-            guard state.phase == .inFlight else { return nil }
+            guard state.phase == .inFlight || state.isHopInLine else { return nil }
             guard state.deadline <= now else {
                 armTimer(&state)
                 return nil
@@ -27,15 +27,16 @@ extension CallJob: TransportEvents {
         }
     }
 
-    /// Ends the exchange in flight, where there is a reason to.
+    /// Ends the exchange in flight, or the wait of a redirect's for its slot, where there is a reason to.
     private func giveUp(_ reason: (inout State) -> BatonError?) {
         let givenUp: (State, BatonError, token: UInt64)? = state.withLock { state in
             guard let error = reason(&state) else { return nil }
             let old = state
-            abandon(&state)
+            if state.isHopInLine { leaveLine(&state) } else { abandon(&state) }
             return (old, error, state.token)
         }
         guard case (let old, let error, let token)? = givenUp else { return }
+        if old.phase == .waiting, let ticket = old.ticket { _ = engine.queue.withdraw(ticket) }
         old.transmission?.cancel()
         if let event = attemptEvent(old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(error)))
@@ -85,10 +86,12 @@ extension CallJob: TransportEvents {
 
     func receiveHead(_ head: HTTPResponseHead, token: UInt64) {
         probe?.note(.transportTold(probed(token), isEnd: false))
-        state.withLock { state in
-            guard state.token == token, state.phase == .inFlight else { return }
+        let isTooLarge = state.withLock { state in
+            guard state.token == token, state.phase == .inFlight else { return false }
             state.head = head
+            return announcesTooMuch(head, state)
         }
+        if isTooLarge { giveUpTooLarge(token) }
     }
 
     func receiveChunk(_ bytes: Data, token: UInt64) -> Demand {
@@ -96,7 +99,7 @@ extension CallJob: TransportEvents {
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
             if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
-            return state.body.count > Self.largestBody
+            return state.body.count > largestBody(state)
         }
         if isTooLarge { giveUpTooLarge(token) }
         return .more
@@ -120,7 +123,10 @@ extension CallJob: TransportEvents {
     }
 
     func receiveResponse(_ response: HTTPResponse, token: UInt64) {
-        land(token) { _ in .success(response) }
+        land(token) { state in
+            let limit = largestBody(state)
+            return response.body.count > limit ? .failure(Self.tooLarge(limit)) : .success(response)
+        }
     }
 
     func receiveFailure(_ error: BatonError, token: UInt64) {
@@ -129,15 +135,10 @@ extension CallJob: TransportEvents {
         }
     }
 
-    /// The most bytes of a response that are kept in memory.
-    private static let largestBody = 256 << 20
-
     private func giveUpTooLarge(_ token: UInt64) {
         giveUp { state in
             guard state.token == token, state.phase == .inFlight else { return nil }
-            return BatonError(
-                .responseTooLarge, "the response is larger than \(Self.largestBody) bytes: download it to a file"
-            ).with(phase: .receive)
+            return Self.tooLarge(largestBody(state))
         }
     }
 
@@ -171,47 +172,46 @@ extension CallJob: TransportEvents {
         case none
         /// The call is over: a success, and nobody wants to know anything else about it.
         case ended(Ending, HTTPResponse, HostID?)
-        case judged(Result<HTTPResponse, BatonError>, HostID?, Watch?, AttemptEvent?, UInt64)
+        /// - hop: the request that was answered, where it was redirected.
+        case open(Result<HTTPResponse, BatonError>, hop: CallDescription?, HostID?, Watch, AttemptEvent?, UInt64)
     }
 
     /// Looks at the reply, and gives the slot back.
     func settle(_ token: UInt64) {
+        var rules: ResponseRules?
         let landing: Landing = state.withLock { state in
             guard state.phase == .landed, state.token == token, let reply = state.reply.take() else { return .none }
-            let isWatched = state.departed != nil || state.breaker != nil
-            if case .success(let response) = reply, (200..<300).contains(response.status), !isWatched,
-                state.layers != .exchange, state.records.isEmpty, run.events == nil
+            rules = settings.rules(for: state.options)
+            if rules == nil, case .success(let response) = reply, (200..<300).contains(response.status),
+                state.isUnwatched, run.events == nil
             {
                 let host = state.host
-                if let ending = Self.end(&state) { return .ended(ending, response, host) }
+                if let ending = end(&state) { return .ended(ending, response, host) }
             }
             state.token &+= 1
             state.phase = .preparing
+            state.isOpen = false
             let watch = state.watch
-            if isWatched { (state.departed, state.breaker) = (nil, nil) }
-            return .judged(
-                validated(reply), state.host, watch, attemptEvent(state, at: scheduler.now), state.token)
+            (state.departed, state.breaker) = (nil, nil)
+            return .open(
+                reply, hop: state.hops > 0 ? state.call : nil, state.host, watch,
+                attemptEvent(state, at: scheduler.now), state.token)
         }
         switch landing {
         case .none: break
         case .ended(let ending, let response, let host):
             if let host { giveBack(host.index) }
-            ending.owner.callEnded(self, .success(response), attempts: ending.attempts, lane: ending.lane)
-        case .judged(let result, let host, let watch, let event, let token):
+            tell(ending, .success(response))
+        case .open(let reply, let hop, let host, let watch, let event, let token):
+            let judgement = judge(reply.answered(by: hop?.request), rules)
+            let result = judgement.result
             // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
-            if let watch { exchangeEnded(watch, result) }
+            exchangeEnded(watch, result)
             if let host { giveBack(host.index) }
+            if case .open(let response) = judgement { return look(into: response, rules, token) }
             if let event { run.events?.append(.attemptEnded(event, result)) }
             conclude(result, token)
         }
-    }
-
-    /// Judges the response: the innermost layer, so that interceptors and retries see what it refuses.
-    private func validated(_ reply: Result<HTTPResponse, BatonError>) -> Result<HTTPResponse, BatonError> {
-        guard case .success(let response) = reply, !(200..<300).contains(response.status) else { return reply }
-        return .failure(
-            BatonError(.unacceptableStatus, "the server answered \(response.status)", response: response)
-                .with(phase: .validate))
     }
 
     // MARK: Events

@@ -77,6 +77,7 @@ extension CallJob {
 
     func begin(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
         state.changed = nil
+        state.hops = 0
         guard state.layers != .exchange else { return queue(&state, now, &sequel) }
         state.attempt += 1
         if settings.keepsRecords || state.attempt > 1 || state.options.retry != nil {
@@ -131,6 +132,14 @@ extension CallJob {
         proceed(token) { state, now, sequel in admit(&state, now, &sequel) }
     }
 
+    /// Sends the request that a redirect leads to, within the same attempt.
+    func enqueueHop(_ next: HTTPRequest, _ token: UInt64) {
+        proceed(token) { state, now, sequel in
+            state.changed = state.original?.with(next)
+            return queue(&state, now, &sequel)
+        }
+    }
+
     /// The call stood in line before, and only its place in the batch was missing.
     func enqueueAgain(_ token: UInt64) {
         proceed(token) { state, now, sequel in admit(&state, now, &sequel, isBack: true) }
@@ -141,7 +150,9 @@ extension CallJob {
         _ state: inout State, _ now: Instant, _ sequel: inout Sequel, isBack: Bool = false
     ) -> Course {
         guard let call = state.call else { return .none }
-        if !isBack, let hedging = state.options.hedging ?? settings.hedging, beginHedge(&state, call, hedging) {
+        if !isBack, state.hops == 0, let hedging = state.options.hedging ?? settings.hedging,
+            beginHedge(&state, call, hedging)
+        {
             return .hedge
         }
         let origin = call.request.origin
@@ -152,7 +163,9 @@ extension CallJob {
         }
         if engine.watchesHosts, !isBack {
             let policies = hostPolicies(&state, origin)
-            if policies.begin(at: now, isFirst: state.attempt <= 1 && !state.isCopy) { sequel.heldBack = policies }
+            if policies.begin(at: now, isFirst: state.attempt <= 1 && !state.isCopy && state.hops == 0) {
+                sequel.heldBack = policies
+            }
         }
         state.phase = .waiting
         state.ticket = nil
@@ -161,7 +174,7 @@ extension CallJob {
         // The queue's lock within the call's: it only decides, and posts nothing while admitting.
         let admission = engine.queue.admit(
             self, kind: Self.granted, token: state.token, origin: origin, host: &state.host, run: run.id,
-            priority: state.options.priority ?? .normal, isRetry: isBack || state.attempt > 1,
+            priority: state.options.priority ?? .normal, isRetry: isBack || state.attempt > 1 || state.hops > 0,
             isHostFull: &isHostFull)
         switch admission {
         case .granted:
@@ -223,12 +236,14 @@ extension CallJob {
             policies.depart()
             state.departed = now
         }
-        state.deadline =
-            state.options.timeout.map(now.advanced) ?? now.advanced(byNanoseconds: settings.timeoutNanoseconds)
+        if state.hops == 0 {
+            state.deadline =
+                state.options.timeout.map(now.advanced) ?? now.advanced(byNanoseconds: settings.timeoutNanoseconds)
+        }
         armTimer(&state)
         probe?.note(.exchangeSent(probed(state.token), isUndo: state.scope?.isUndo ?? false))
-        if run.events != nil { sequel.tells = noteDeparture(&state, at: now) }
-        return .send(call)
+        if run.events != nil, state.hops == 0 { sequel.tells = noteDeparture(&state, at: now) }
+        return .send(dressed(call, state))
     }
 
     private func send(_ call: CallDescription, _ token: UInt64) {

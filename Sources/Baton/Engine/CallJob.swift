@@ -30,6 +30,10 @@ final class CallJob: Cancellable, RunPart {
         var original: CallDescription?
         /// Attempts that were begun, including those that an interceptor asked for.
         var attempt = 0
+        /// Redirects that were followed in this attempt.
+        var hops = 0
+        /// Whether the attempt goes on after an exchange that has landed: it is looked into, or redirected.
+        var isOpen = false
         /// What travels, where adapters or interceptors made something else of the original.
         var changed: CallDescription?
         /// What the queue calls the host of `hostOrigin`.
@@ -80,6 +84,12 @@ final class CallJob: Cancellable, RunPart {
         var cancellation: BatonError?
 
         var isCancelled: Bool { cancellation != nil }
+        /// Whether a redirect waits for its slot, or for its place in a batch.
+        var isHopInLine: Bool { hops > 0 && (phase == .waiting || phase == .returning) }
+        /// Whether nobody wants to know more of an exchange than that it succeeded.
+        var isUnwatched: Bool {
+            departed == nil && breaker == nil && hops == 0 && layers != .exchange && records.isEmpty
+        }
         var call: CallDescription? { changed ?? original }
         var watch: Watch { Watch(breaker: breaker, policies: policies, departed: departed) }
     }
@@ -165,8 +175,14 @@ final class CallJob: Cancellable, RunPart {
     }
 
     private func refused(_ token: UInt64) {
-        let reply = state.withLock { state in state.token == token ? state.reply : nil }
-        if let reply { finish(reply, token) }
+        let (reply, event): (Result<HTTPResponse, BatonError>?, AttemptEvent?) = state.withLock { state in
+            guard state.token == token else { return (nil, nil) }
+            defer { state.isOpen = false }
+            return (state.reply, state.isOpen ? attemptEvent(state, at: scheduler.now) : nil)
+        }
+        guard let reply else { return }
+        if let event { run.events?.append(.attemptEnded(event, reply)) }
+        finish(reply, token)
     }
 
     // MARK: Signals
@@ -179,6 +195,7 @@ final class CallJob: Cancellable, RunPart {
     static let refused: UInt8 = 15
     static let hedge: UInt8 = 16
     static let place: UInt8 = 17
+    static let look: UInt8 = 18
 
     func run(_ signal: Signal) {
         switch signal.kind {
@@ -190,6 +207,7 @@ final class CallJob: Cancellable, RunPart {
         case Self.refused: refused(signal.token)
         case Self.hedge: hedgeFired(signal.token)
         case Self.place: placed()
+        case Self.look: lookNow(signal.token, isRedirect: signal.value != 0)
         default: break
         }
     }
@@ -234,7 +252,7 @@ final class CallJob: Cancellable, RunPart {
     func finish(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
         let ending: Ending? = state.withLock { state in
             guard state.phase != .idle, state.token == token else { return nil }
-            return Self.end(&state)
+            return end(&state)
         }
         if let ending { tell(ending, result) }
     }
@@ -247,15 +265,17 @@ final class CallJob: Cancellable, RunPart {
         var original: CallDescription?
         var task: Task<Void, Never>?
         var records: [AttemptRecord]
+        var reading: ResponseReading?
     }
 
     /// Makes the call ready for its next use.
-    static func end(_ state: inout State) -> Ending? {
+    func end(_ state: inout State) -> Ending? {
         guard let owner = state.owner else { return nil }
         let ending = Ending(
             owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task,
-            records: state.records)
+            records: state.records, reading: state.layers == .all ? settings.reading(for: state.options) : nil)
         state.phase = .idle
+        state.isOpen = false
         state.token &+= 1
         state.owner = nil
         state.original = nil
@@ -279,6 +299,10 @@ final class CallJob: Cancellable, RunPart {
 
     func tell(_ ending: Ending, _ result: Result<HTTPResponse, BatonError>) {
         guard case .failure(let error) = result else {
+            if let reading = ending.reading, case .success(var response) = result {
+                response.reading = reading
+                return ending.owner.callEnded(self, .success(response), attempts: ending.attempts, lane: ending.lane)
+            }
             return ending.owner.callEnded(self, result, attempts: ending.attempts, lane: ending.lane)
         }
         let explained = error.with(records: ending.records).with(
@@ -335,7 +359,9 @@ final class CallJob: Cancellable, RunPart {
         case .idle, .preparing: old.task?.cancel()
         }
         exchangeEnded(old.watch, .failure(BatonError(.cancelled)))
-        if old.phase == .inFlight || old.phase == .landed, let event = attemptEvent(old, at: scheduler.now) {
+        if old.phase == .inFlight || old.phase == .landed || old.isOpen,
+            let event = attemptEvent(old, at: scheduler.now)
+        {
             run.events?.append(.attemptEnded(event, .failure(reason)))
         }
         finish(.failure(reason), token)

@@ -122,6 +122,15 @@ extension Client {
         public var observers: [any EventObserver] = []
         /// What encodes and decodes bodies.
         public var coding = BodyCoding()
+        /// Which responses are accepted. Default: the statuses 200 to 299.
+        public var validation = Validation()
+        /// What the server wraps its answers in. Default: nil, nothing.
+        public var envelope: Envelope?
+        /// What is done about redirects. Default: at most 10 are followed.
+        public var redirects = Redirects()
+        /// How many bytes of a response are kept in memory at most; more is refused with `responseTooLarge`. Default:
+        /// 256 MB.
+        public var maxResponseBytes = 256 << 20
 
         public init() {}
     }

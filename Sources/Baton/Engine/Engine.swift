@@ -93,6 +93,9 @@ final class Settings: Sendable {
     /// Whether calls note when they began: for the record of their attempts, and for elapsed limits.
     let keepsRecords: Bool
     let observers: [any EventObserver]
+    /// How responses are treated and outputs read; nil where that is the usual way.
+    let rules: ResponseRules?
+    let reading: ResponseReading?
     let configuration: Client.Configuration
     /// What stands around a request that does not choose among interceptors.
     let stack: InterceptorStack
@@ -107,6 +110,8 @@ final class Settings: Sendable {
         coalescing = configuration.coalescing
         keepsRecords = configuration.retry.attempts > 1
         observers = configuration.observers
+        rules = ResponseRules(configuration)
+        reading = configuration.envelope?.used.map { ResponseReading(envelope: $0) }
         self.configuration = configuration
         stack = InterceptorStack(configuration.interceptors)
 
@@ -131,13 +136,15 @@ final class Settings: Sendable {
             text = "maxConcurrencyPerHost is \(limit): at least 1 request must be allowed at once"
         } else if let bound = configuration.maxWaiting, bound < 0 {
             text = "maxWaiting is \(bound): it must be 0 or more"
+        } else if configuration.maxResponseBytes < 0 {
+            text = "maxResponseBytes is \(configuration.maxResponseBytes): it must be 0 or more"
         } else if configuration.timeout <= .zero {
             text = "the timeout is \(configuration.timeout): it must be longer than nothing"
         } else {
             text =
                 configuration.retry.fault ?? configuration.retryBudget?.fault ?? configuration.pacing?.fault
                 ?? configuration.breaker?.fault ?? configuration.adaptiveConcurrency?.fault
-                ?? configuration.hedging?.fault
+                ?? configuration.hedging?.fault ?? configuration.redirects.fault
         }
         return text.map { BatonError(.invalidConfiguration, $0) }
     }

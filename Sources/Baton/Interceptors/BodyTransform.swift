@@ -71,12 +71,3 @@ public struct BodyTransform: Interceptor {
         return changed
     }
 }
-
-extension BatonError {
-    /// The error with another response than it had.
-    fileprivate func replacing(_ response: HTTPResponse) -> BatonError {
-        var copy = self
-        copy.storage.response = response
-        return copy
-    }
-}

@@ -39,10 +39,14 @@ public struct HTTPResponse: Sendable {
         let metrics: TransportMetrics?
         let url: String?
         let cache: CacheNote?
-        init(metrics: TransportMetrics?, url: String?, cache: CacheNote? = nil) {
+        let reading: (any Sendable)?
+        init(
+            metrics: TransportMetrics?, url: String?, cache: CacheNote? = nil, reading: (any Sendable)? = nil
+        ) {
             self.metrics = metrics
             self.url = url
             self.cache = cache
+            self.reading = reading
         }
     }
 
@@ -101,13 +105,18 @@ public struct HTTPResponse: Sendable {
     /// What the transport measured on the way; nil when it measures nothing.
     public var metrics: TransportMetrics? {
         get { extras?.metrics }
-        set { extras = Extras(metrics: newValue, url: extras?.url, cache: extras?.cache) }
+        set {
+            extras = Extras(metrics: newValue, url: extras?.url, cache: extras?.cache, reading: extras?.reading)
+        }
     }
 
     /// The URL that answered, after redirects, as text; nil when the response did not come from a transport.
     public var url: String? {
         get { extras?.url }
-        set { extras = Extras(metrics: extras?.metrics, url: newValue, cache: extras?.cache) }
+        set {
+            extras = Extras(
+                metrics: extras?.metrics, url: newValue, cache: extras?.cache, reading: extras?.reading)
+        }
     }
 
     /// How old the response is, where it came from a cache; nil where it came from the network.
@@ -116,8 +125,16 @@ public struct HTTPResponse: Sendable {
     /// Whether the response came from a cache and is older than it should be, in place of one that failed.
     public var isStale: Bool { extras?.cache?.isStale ?? false }
 
+    /// How the output is read out of it, where that is not the client's usual way.
+    package var reading: (any Sendable)? {
+        get { extras?.reading }
+        set { extras = Extras(metrics: extras?.metrics, url: extras?.url, cache: extras?.cache, reading: newValue) }
+    }
+
     /// Notes that the response came from a cache.
     package mutating func noteCache(age: Duration, isStale: Bool) {
-        extras = Extras(metrics: extras?.metrics, url: extras?.url, cache: CacheNote(age: age, isStale: isStale))
+        extras = Extras(
+            metrics: extras?.metrics, url: extras?.url, cache: CacheNote(age: age, isStale: isStale),
+            reading: extras?.reading)
     }
 }

@@ -50,8 +50,8 @@ public final class Notices: EventObserver {
     }
 }
 
-/// What the user is told. The first that has a text for an error counts: the rule, the business code, the status, the
-/// error's code, and then the text for everything else.
+/// What the user is told. The first that has a text for an error counts: the rule, the business code, the message of a
+/// business failure to warn of, the status, the error's code, and then the text for everything else.
 public struct NoticeTexts: Sendable {
     /// Asked first; an empty text says nothing to the user, nil leaves it to the tables.
     public var rule: @Sendable (BatonError) -> String? = { _ in nil }
@@ -90,7 +90,10 @@ public struct NoticeTexts: Sendable {
     /// Nil when the user is told nothing.
     func text(for error: BatonError) -> String? {
         let text =
-            rule(error) ?? error.response.flatMap(businessCode).flatMap { businessCodes[$0] }
+            rule(error) ?? (error.business?.code.int ?? error.response.flatMap(businessCode)).flatMap {
+                businessCodes[$0]
+            }
+            ?? (error.business?.action == .warn ? error.business?.message : nil)
             ?? error.response.flatMap { statuses[$0.status] } ?? codes[error.code] ?? other
         return text?.isEmpty == true ? nil : text
     }

@@ -46,6 +46,8 @@ public struct RequestLogger: EventObserver {
             write(
                 Self.isFine(result) ? .info : .warning, "← \(name(attempt)): \(self.text(result))\(details(of: result))"
             )
+        case .redirected(let attempt, let next):
+            write(.info, "\(name(attempt)) is redirected to \(redaction.url(next.urlString))")
         case .retryScheduled(let attempt, let wait, let error):
             write(.warning, "\(name(attempt)) is sent again in \(wait.inSeconds) s: \(text(error))")
         case .slotForfeited(let attempt):

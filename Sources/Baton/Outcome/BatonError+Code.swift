@@ -43,6 +43,16 @@ extension BatonError {
         public static let unsupported = Code(rawValue: "unsupported")
         /// The response's status is not one that is accepted.
         public static let unacceptableStatus = Code(rawValue: "unacceptableStatus")
+        /// The response's content type is not one that is accepted.
+        public static let unacceptableContentType = Code(rawValue: "unacceptableContentType")
+        /// The check of a `Validation` threw an error that is not a `BatonError`, or the body has another shape.
+        public static let validationFailed = Code(rawValue: "validationFailed")
+        /// The envelope in the body says that the request failed; see ``BatonError/business``.
+        public static let businessFailure = Code(rawValue: "businessFailure")
+        /// The request was redirected more often than it may be.
+        public static let tooManyRedirects = Code(rawValue: "tooManyRedirects")
+        /// A redirect leads to where it is not followed: from https to http, to another scheme, or to no URL.
+        public static let redirectRefused = Code(rawValue: "redirectRefused")
         /// The body could not be decoded into the output.
         public static let decodingFailed = Code(rawValue: "decodingFailed")
         /// The body is empty where the output needs one.

@@ -32,4 +32,18 @@ extension BatonError {
         default: BatonError(code, message, underlying: error)
         }
     }
+
+    /// The error with what caused it; what is already set stays.
+    package func with(underlying: any Error) -> BatonError {
+        var copy = self
+        if copy.storage.underlying == nil { copy.storage.underlying = underlying }
+        return copy
+    }
+
+    /// The error with another response than it had.
+    package func replacing(_ response: HTTPResponse) -> BatonError {
+        var copy = self
+        copy.storage.response = response
+        return copy
+    }
 }

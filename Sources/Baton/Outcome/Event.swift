@@ -12,6 +12,8 @@ public enum Event: Sendable {
     case attemptStarted(AttemptEvent)
     /// An attempt is over: a response that was accepted, or an error that may hold one.
     case attemptEnded(AttemptEvent, Result<HTTPResponse, BatonError>)
+    /// The attempt goes on at another place, where the response of this one led it.
+    case redirected(AttemptEvent, to: HTTPRequest)
     /// The request will be sent again after a wait.
     case retryScheduled(AttemptEvent, after: Duration, because: BatonError)
     /// The transport did not end an exchange within a second of its cancellation, so its slot was taken back.

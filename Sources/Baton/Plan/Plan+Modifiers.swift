@@ -36,6 +36,31 @@ extension Plan {
         scoped { $0.coalescing = coalescing }
     }
 
+    /// Which responses to requests within the plan are accepted.
+    public func validation(_ validation: Validation) -> Chain<Output> {
+        scoped { $0.validation = validation }
+    }
+
+    /// What the server wraps its answers to requests within the plan in.
+    public func envelope(_ envelope: Envelope) -> Chain<Output> {
+        scoped { $0.envelope = envelope }
+    }
+
+    /// What is done about redirects of requests within the plan.
+    public func redirects(_ redirects: Redirects) -> Chain<Output> {
+        scoped { $0.redirects = redirects }
+    }
+
+    /// How many bytes of each response within the plan are kept in memory at most.
+    public func maxResponseBytes(_ limit: Int) -> Chain<Output> {
+        scoped { $0.maxResponseBytes = limit }
+    }
+
+    /// Which kinds of networks requests within the plan do not use.
+    public func avoidedNetworks(_ kinds: NetworkKinds) -> Chain<Output> {
+        scoped { $0.avoidedNetworks = kinds }
+    }
+
     /// Which interceptors stand around requests within the plan.
     public func interceptors(_ selection: InterceptorSelection) -> Chain<Output> {
         scoped { $0.interceptors = selection }

@@ -5,7 +5,8 @@
 /// Client(baseURL: "…", retry: RetryPolicy(attempts: 5, backoff: .constant(.seconds(1))))
 /// RetryPolicy(retryable: { $0.error.response?.status == 418 ? .retry(after: .seconds(2)) : nil })
 /// ```
-/// Only what is likely to help is tried: failures of the network and a few statuses, for methods that are
+/// Only what is likely to help is tried: failures of the network, a few statuses, and codes that an envelope says so of,
+/// for methods that are
 /// idempotent (RFC 9110, 9.2.2), with bodies that can be sent again. A cancelled request is never sent again.
 public struct RetryPolicy: Sendable {
     /// Which requests may be sent again as far as their method goes.
@@ -68,7 +69,7 @@ public struct RetryPolicy: Sendable {
     }
 
     func isRetryable(_ error: BatonError) -> Bool {
-        if error.code.isTransient { return true }
+        if error.code.isTransient || error.business?.action == .retry { return true }
         guard error.code == .unacceptableStatus, let status = error.response?.status else { return false }
         return statuses.contains(status)
     }

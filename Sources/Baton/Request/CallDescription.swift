@@ -54,7 +54,7 @@ extension CallDescription {
         if let fault = options.fault { throw BatonError(.invalidConfiguration, fault).with(phase: .encode) }
         var request: HTTPRequest
         do {
-            let (origin, target) = try Self.place(source, in: context)
+            let (origin, target) = try Self.place(source, in: context, options)
             var fields = context.fields
             fields.merge(source.fields)
             request = HTTPRequest(method: method, origin: origin, target: target, fields: fields)
@@ -64,7 +64,7 @@ extension CallDescription {
         }
         request.requestType = R.self
         let body = source.body
-        if !body.isNone { try Self.add(body, to: &request, using: context.coding) }
+        if !body.isNone { try Self.add(body, to: &request, using: options.coding ?? context.coding) }
         if let fault = request.fault {
             throw BatonError(.invalidRequest, "\(fault.part) \(fault.reason)")
                 .with(phase: .encode, request: request.summary)
@@ -74,11 +74,13 @@ extension CallDescription {
     }
 
     private static func place<R: Request>(
-        _ source: R, in context: _PlanContext
+        _ source: R, in context: _PlanContext, _ options: RequestOptions
     ) throws(MessageFault) -> (HTTPOrigin, target: String) {
         let path = source.path
         let query = source.query
-        let parameters = query.isEmpty ? "" : query.encoded(.query, defaultStyle: context.coding.parameterStyle)
+        let parameters =
+            query.isEmpty
+            ? "" : query.encoded(.query, defaultStyle: (options.coding ?? context.coding).parameterStyle)
         if path.utf8.first != UInt8(ascii: "/"), let mark = path.firstRange(of: "://"),
             !path[..<mark.lowerBound].contains("/")
         {

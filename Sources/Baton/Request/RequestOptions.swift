@@ -21,6 +21,12 @@ public struct RequestOptions: Sendable {
         var idempotency: Idempotency?
         var hedging: Hedging?
         var coalescing: Coalescing?
+        var validation: Validation?
+        var envelope: Envelope?
+        var coding: BodyCoding?
+        var redirects: Redirects?
+        var maxResponseBytes: Int?
+        var avoidedNetworks: NetworkKinds?
     }
 
     private var box: Box?
@@ -102,10 +108,56 @@ public struct RequestOptions: Sendable {
         set { change { $0.presentation = newValue } }
     }
 
+    /// Which responses are accepted; nil: as around it. Client's default: the statuses 200 to 299.
+    public var validation: Validation? {
+        get { box?.values.validation }
+        set { change { $0.validation = newValue } }
+    }
+
+    /// What the server wraps its answer in; `.none` for nothing, nil: as around it. Client's default: nothing.
+    public var envelope: Envelope? {
+        get { box?.values.envelope }
+        set { change { $0.envelope = newValue } }
+    }
+
+    /// What encodes its body and decodes its response; nil: the client's. Belongs to requests, not to plans.
+    public var coding: BodyCoding? {
+        get { box?.values.coding }
+        set { change { $0.coding = newValue } }
+    }
+
+    /// What is done about redirects; nil: as around it. Client's default: at most 10 are followed.
+    public var redirects: Redirects? {
+        get { box?.values.redirects }
+        set { change { $0.redirects = newValue } }
+    }
+
+    /// How many bytes of a response are kept in memory at most; nil: as around it. Client's default: 256 MB.
+    public var maxResponseBytes: Int? {
+        get { box?.values.maxResponseBytes }
+        set { change { $0.maxResponseBytes = newValue } }
+    }
+
+    /// Which kinds of networks it does not use; nil: as around it. Client's default: none are avoided.
+    public var avoidedNetworks: NetworkKinds? {
+        get { box?.values.avoidedNetworks }
+        set { change { $0.avoidedNetworks = newValue } }
+    }
+
     private mutating func change(_ body: (inout Values) -> Void) {
         var values = box?.values ?? Values()
         body(&values)
         box = Box(values)
+    }
+
+    /// Whether any of them says how responses are treated, or how outputs are read.
+    package var concernsResponses: Bool {
+        guard let values = box?.values else { return false }
+        return values.validation != nil || values.envelope != nil || values.redirects != nil
+    }
+    package var concernsReading: Bool {
+        guard let values = box?.values else { return false }
+        return values.envelope != nil || values.coding != nil
     }
 
     /// What is wrong with the values; nil when nothing is.
@@ -117,7 +169,10 @@ public struct RequestOptions: Sendable {
         if let deadline = values.deadline, deadline <= .zero {
             return "the deadline is \(deadline): it must be longer than nothing"
         }
-        return values.retry?.fault ?? values.hedging?.fault
+        if let limit = values.maxResponseBytes, limit < 0 {
+            return "maxResponseBytes is \(limit): it must be 0 or more"
+        }
+        return values.retry?.fault ?? values.hedging?.fault ?? values.redirects?.fault
     }
 
     /// These options, and where they say nothing, the others. Deadline and tag stay with what they were given to.
@@ -132,6 +187,11 @@ public struct RequestOptions: Sendable {
             values.cacheMode = values.cacheMode ?? outer.cacheMode
             values.hedging = values.hedging ?? outer.hedging
             values.coalescing = values.coalescing ?? outer.coalescing
+            values.validation = values.validation ?? outer.validation
+            values.envelope = values.envelope ?? outer.envelope
+            values.redirects = values.redirects ?? outer.redirects
+            values.maxResponseBytes = values.maxResponseBytes ?? outer.maxResponseBytes
+            values.avoidedNetworks = values.avoidedNetworks ?? outer.avoidedNetworks
         }
         return options
     }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A value that can be read out of an HTTP response: the output of a request.
 ///
-/// **Use** it by writing its name: a `Decodable` type that says `Response` is decoded from JSON by the client's
-/// decoder. `Data`, `String`, `HTTPResponse` and `EmptyResponse` have it too, and so have optionals (nil for an empty
+/// **Use** it by writing its name: a `Decodable` type that says `Response` is decoded by the client's decoder, JSON
+/// by default. `Data`, `String`, `HTTPResponse` and `EmptyResponse` have it too, and so have optionals (nil for an empty
 /// body or JSON's `null`), arrays, and dictionaries by string.
 ///
 /// ```swift
@@ -19,12 +19,9 @@ public protocol Response: Sendable {
 extension Response where Self: Decodable {
     public init(from response: HTTPResponse, using coding: BodyCoding) throws {
         guard !response.body.isEmpty else {
-            throw BatonError(
-                .emptyBody,
-                "the response has no body to decode \(Self.self) from: make the output optional or EmptyResponse if that is right",
-                response: response)
+            throw BatonError.emptyBody(of: response, for: Self.self)
         }
-        self = try coding.jsonDecoder().decode(Self.self, from: response.body)
+        self = try coding.decode(Self.self, from: response.body)
     }
 }
 
@@ -43,8 +40,20 @@ extension Data: Response {
 }
 
 extension String: Response {
-    public init(from response: HTTPResponse, using coding: BodyCoding) {
-        self = String(decoding: response.body, as: UTF8.self)
+    /// The text as its byte order mark says, or else the charset of the content type, or else UTF-8. Throws
+    /// `decodingFailed` for what is no text of that encoding.
+    public init(from response: HTTPResponse, using coding: BodyCoding) throws {
+        guard let text = HTTPText.decode(body: response.body, contentType: response.fields[.contentType]) else {
+            throw BatonError(.decodingFailed, "the body is no text of its encoding", response: response)
+        }
+        self = text
+    }
+}
+
+extension JSONValue: Response {
+    public init(from response: HTTPResponse, using coding: BodyCoding) throws {
+        guard !response.body.isEmpty else { throw BatonError.emptyBody(of: response, for: Self.self) }
+        try self.init(data: response.body)
     }
 }
 
@@ -79,10 +88,12 @@ package enum ResponseReader {
     ) throws(BatonError) -> any Sendable {
         // There is nothing to read, so nothing to read it with either.
         if type == EmptyResponse.self { return EmptyResponse() }
+        let reading = response.reading as? ResponseReading
+        let opened = reading?.envelope.map { $0.opened(response, for: type) } ?? response
         do {
-            return try type.init(from: response, using: context.coding)
+            return try type.init(from: opened, using: reading?.coding ?? context.coding)
         } catch let error as BatonError {
-            throw error.with(phase: .decode, response: response)
+            throw error.replacing(response).with(phase: .decode)
         } catch {
             throw BatonError(.decodingFailed, describe(error, type), underlying: error, response: response)
                 .with(phase: .decode)
@@ -105,7 +116,25 @@ package enum ResponseReader {
     }
 }
 
+/// How a response is read that is not read as the client's others.
+package struct ResponseReading: Sendable {
+    package var coding: BodyCoding?
+    package var envelope: Envelope?
+
+    package init(coding: BodyCoding? = nil, envelope: Envelope? = nil) {
+        self.coding = coding
+        self.envelope = envelope
+    }
+}
+
 extension BatonError {
+    fileprivate static func emptyBody(of response: HTTPResponse, for type: Any.Type) -> BatonError {
+        BatonError(
+            .emptyBody,
+            "the response has no body to decode \(type) from: make the output optional or EmptyResponse if that is right",
+            response: response)
+    }
+
     /// The body of the response that the error holds, as JSON of another type; nil when there is none that fits.
     ///
     /// ```swift

@@ -15,6 +15,8 @@ struct ConfigurationTests {
             "retry",
             "interceptors", "observers", "coding", "retryBudget", "pacing", "breaker", "adaptiveConcurrency", "hedging",
             "coalescing",
+            // With tests of their own: of validation, envelopes, redirects and the size of responses.
+            "validation", "envelope", "redirects", "maxResponseBytes",
         ]
         #expect(names.sorted() == looked.sorted(), "a new field needs a test of its effect here")
     }

@@ -95,7 +95,7 @@ struct InvariantTests {
         #expect(run.client.engine.queue.counts == (0, 0))
         #expect(run.scheduler.timerCount == 0)
         // A transport that goes on after a cancel forfeits its slot, so it may have more in hand than the limit.
-        let started = run.observer.story.count { $0.hasPrefix("attempt") && !$0.contains(": ") }
+        let started = run.observer.events.count { if case .attemptStarted = $0 { true } else { false } }
         #expect(transport.sent.count == started)
     }
 

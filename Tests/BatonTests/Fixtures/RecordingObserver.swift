@@ -25,6 +25,7 @@ final class RecordingObserver: EventObserver {
             case .attemptEnded(let attempt, .failure(let error)):
                 "attempt \(attempt.attempt) \(attempt.request.path): \(error.code)"
             case .retryScheduled(let attempt, let wait, _): "retry after attempt \(attempt.attempt) in \(wait)"
+            case .redirected(let attempt, let next): "attempt \(attempt.attempt) redirected to \(next.urlString)"
             case .slotForfeited: "slot forfeited"
             case .hostPaused(let host, let wait, _): "\(host) paused for \(wait)"
             case .limitChanged(let host, let limit, _): "\(host) limited to \(limit)"

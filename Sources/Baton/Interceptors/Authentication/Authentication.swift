@@ -29,7 +29,8 @@ public struct Authentication<Value: Credential>: Interceptor {
 
     /// How it decides. Each field has a default that serves.
     public struct Options: Sendable {
-        /// Reads the verdict out of a response, whatever its status. Default: 401 asks for a refresh.
+        /// Reads the verdict out of a response, whatever its status. Default: 401 asks for a refresh. It is not asked where
+        /// the client's envelope says of the response's code that it means `refresh` or `signIn`.
         public var judge: @Sendable (HTTPResponse) -> Verdict = { $0.status == 401 ? .refresh : .accept }
         /// Which requests get the credential. Default: all.
         public var applies: @Sendable (HTTPRequest) -> Bool = { _ in true }
@@ -92,7 +93,14 @@ public struct Authentication<Value: Credential>: Interceptor {
     }
 
     private func verdict(of result: Result<HTTPResponse, BatonError>) -> Verdict {
-        result.response.map(options.judge) ?? .accept
+        if case .failure(let error) = result {
+            switch error.business?.action {
+            case .refresh: return .refresh
+            case .signIn: return .signOut
+            case .report, .warn, .retry, nil: break
+            }
+        }
+        return result.response.map(options.judge) ?? .accept
     }
 
     private func signOut(

@@ -7,6 +7,8 @@ public struct BodyCoding: Sendable {
     public var jsonEncoder: @Sendable () -> JSONEncoder
     /// Makes the decoder of JSON bodies. The default reads dates by the `dates` that this was made with.
     public var jsonDecoder: @Sendable () -> JSONDecoder
+    /// Makes the decoder of outputs. Nil, the default: `jsonDecoder`.
+    public var decoder: (@Sendable () -> any BodyDecoder)?
     /// How parameters are written that name no style of their own. The default is `ParameterStyle()`.
     public var parameterStyle: ParameterStyle
 
@@ -15,10 +17,13 @@ public struct BodyCoding: Sendable {
     ///   - parameterStyle: how parameters are written; brackets, words and ISO 8601 by default.
     ///   - jsonEncoder: replaces the JSON encoder; `dates` then says nothing about encoding.
     ///   - jsonDecoder: replaces the JSON decoder; `dates` then says nothing about decoding.
+    ///   - decoder: decodes outputs in place of the JSON decoder.
     public init(
         dates: DateCoding = .iso8601, parameterStyle: ParameterStyle = ParameterStyle(),
-        jsonEncoder: (@Sendable () -> JSONEncoder)? = nil, jsonDecoder: (@Sendable () -> JSONDecoder)? = nil
+        jsonEncoder: (@Sendable () -> JSONEncoder)? = nil, jsonDecoder: (@Sendable () -> JSONDecoder)? = nil,
+        decoder: (@Sendable () -> any BodyDecoder)? = nil
     ) {
+        self.decoder = decoder
         self.parameterStyle = parameterStyle
         self.jsonEncoder =
             jsonEncoder ?? {
@@ -33,5 +38,14 @@ public struct BodyCoding: Sendable {
                 decoder.dateDecodingStrategy = dates.jsonDecodingStrategy
                 return decoder
             }
+    }
+
+    /// Property lists, binary or XML, in place of JSON for outputs; bodies stay what they say they are.
+    public static let propertyList = BodyCoding(decoder: { PropertyListDecoder() })
+
+    /// Decodes an output.
+    package func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
+        guard let decoder else { return try jsonDecoder().decode(type, from: body) }
+        return try decoder().decode(type, from: body)
     }
 }

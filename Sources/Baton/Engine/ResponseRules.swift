@@ -1,0 +1,64 @@
+/// How responses are treated, where that is not the usual way.
+final class ResponseRules: Sendable {
+    /// Nil: the usual statuses.
+    let validation: Validation?
+    let envelope: Envelope?
+    let redirects: Redirects
+
+    /// Nil where everything is as usual, so that the usual way costs nothing.
+    convenience init?(_ configuration: Client.Configuration, _ options: RequestOptions = RequestOptions()) {
+        let validation = options.validation ?? configuration.validation
+        self.init(
+            validation.isStandard ? nil : validation, (options.envelope ?? configuration.envelope)?.used,
+            options.redirects ?? configuration.redirects)
+    }
+
+    private init?(_ validation: Validation?, _ envelope: Envelope?, _ redirects: Redirects) {
+        let isUsual = validation == nil && envelope == nil && redirects.limit == 10 && redirects.handler == nil
+        if isUsual, redirects.secretFields.isEmpty { return nil }
+        self.validation = validation
+        self.envelope = envelope
+        self.redirects = redirects
+    }
+
+    /// Whether user code has to look at the response.
+    var asksUserCode: Bool { validation?.check != nil }
+
+    /// What refuses a response at first sight.
+    func refusal(of response: HTTPResponse) -> BatonError? {
+        let error =
+            if let validation { validation.refusal(of: response) } else {
+                (200..<300).contains(response.status) ? nil : Validation.unacceptable(response)
+            }
+        guard let error, let envelope else { return error }
+        return envelope.explained(error)
+    }
+
+    /// What refuses one that was accepted at first sight. It calls user code.
+    func check(_ response: HTTPResponse, _ scheduler: any Scheduler) -> BatonError? {
+        if let error = envelope?.refusal(of: response) { return error }
+        guard let check = validation?.check else { return nil }
+        do {
+            try UserCode.call(scheduler) { try check(response) }
+            return nil
+        } catch {
+            return BatonError.wrapping(error, as: .validationFailed, "the check of the response threw an error")
+                .with(phase: .validate, response: response)
+        }
+    }
+}
+
+extension Settings {
+    /// How the responses to a call with those options are treated; nil: as usual.
+    func rules(for options: RequestOptions) -> ResponseRules? {
+        options.concernsResponses ? ResponseRules(configuration, options) : rules
+    }
+
+    /// How the output of such a call is read; nil: by the client's coding.
+    func reading(for options: RequestOptions) -> ResponseReading? {
+        guard options.concernsReading else { return reading }
+        let envelope = (options.envelope ?? configuration.envelope)?.used
+        return envelope == nil && options.coding == nil
+            ? nil : ResponseReading(coding: options.coding, envelope: envelope)
+    }
+}
