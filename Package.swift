@@ -22,8 +22,10 @@ let package = Package(
         .executableTarget(
             name: "quickstart", dependencies: ["Baton", "BatonTesting"], path: "Examples/Quickstart",
             exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "BenchmarkPeers", path: "Tests/BenchmarkPeers"),
         .executableTarget(
-            name: "baton-benchmarks", dependencies: ["Baton", "BatonTesting"], path: "Tests/Benchmarks",
+            name: "baton-benchmarks", dependencies: ["Baton", "BatonTesting", "BenchmarkPeers"],
+            path: "Tests/Benchmarks",
             swiftSettings: strict),
         .testTarget(name: "BatonTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
         .testTarget(

@@ -1,132 +1,109 @@
-import Baton
 import Foundation
 
 /// Measures the library beside its peers: same work, same transport, one process, rounds in turn, medians.
 @main
 enum Benchmarks {
-    struct Figure {
-        let name: String
-        let run: () async -> Bool
-        let count: Int
-    }
-
     static func main() async {
-        let arguments = CommandLine.arguments
-        let isQuick = arguments.contains("--quick")
-        if let only = arguments.firstIndex(of: "--only"), only + 1 < arguments.count {
-            return await runOnce(arguments[only + 1])
+        let options: Options
+        do {
+            options = try Options(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("baton-benchmarks: \(error)\n".utf8))
+            exit(2)
         }
-        let rounds = isQuick ? 3 : 7
-        let scale = isQuick ? 20_000 : 100_000
-        print("\(rounds) rounds, medians in ns per request or step (range); ratio to the unlimited loop or closures")
-        for (title, figures) in scenes(scale) { await compare(title, figures, rounds: rounds) }
+        if options.wantsHelp { return print(Options.help) }
+        if let name = options.only { return await runOnce(name, options) }
+
+        var results: [SceneResult] = []
+        for scene in Scenes.all(options) where options.filter.map(scene.title.contains) ?? true {
+            let result = await measure(scene, rounds: options.rounds)
+            if !options.json { print(result.table) }
+            results.append(result)
+        }
+        let verdicts = Goal.all.compactMap { $0.verdict(in: results) }
+        if options.json {
+            print(JSONReport(results: results, goals: verdicts).text)
+        } else if !verdicts.isEmpty {
+            print("\nGoals (medians of the ratios or values of each round)")
+            for verdict in verdicts { print("  " + verdict.line) }
+        }
+        let far = verdicts.filter(\.isFarOff)
+        if !far.isEmpty {
+            FileHandle.standardError.write(
+                Data("baton-benchmarks: far off what is on record: \(far.map(\.name).joined(separator: "; "))\n".utf8))
+            exit(1)
+        }
     }
 
-    static func compare(_ title: String, _ figures: [Figure], rounds: Int) async {
-        var times = Array(repeating: [Double](), count: figures.count)
+    /// Runs the figures of a scene in turn, once to warm up and then in rounds.
+    static func measure(_ scene: Scene, rounds: Int) async -> SceneResult {
+        var samples = Array(repeating: [Double](), count: scene.figures.count)
         for round in -1..<rounds {
-            for (place, figure) in figures.enumerated() {
-                let start = ContinuousClock.now
-                let isRight = await figure.run()
-                let time = (ContinuousClock.now - start).nanoseconds / Double(figure.count)
-                guard isRight else {
-                    print("\(figure.name): wrong results")
+            for (place, figure) in scene.figures.enumerated() {
+                guard let value = await figure.sample() else {
+                    print("\(scene.title): \(figure.name): wrong results")
                     exit(1)
                 }
-                if round >= 0 { times[place].append(time) }
+                if round >= 0 { samples[place].append(value) }
             }
         }
-        print("\n\(title)")
-        for (place, figure) in figures.enumerated() {
-            let ratios = zip(times[place], times[0]).map { $0 / $1 }
-            print(
-                "  \(figure.name.padding(toLength: 28, withPad: " ", startingAt: 0))"
-                    + String(
-                        format: "%9.0f  (%.0f–%.0f)  × %.2f", times[place].median, times[place].min()!,
-                        times[place].max()!, ratios.median))
-        }
+        return SceneResult(
+            title: scene.title, unit: scene.unit,
+            figures: zip(scene.figures, samples).map { FigureResult(name: $0.name, samples: $1) })
     }
 
     /// One figure once, for profilers.
-    static func runOnce(_ name: String) async {
-        for (_, figures) in scenes(100_000) {
-            for figure in figures where figure.name == name { _ = await figure.run() }
+    static func runOnce(_ name: String, _ options: Options) async {
+        for scene in Scenes.all(options) {
+            for figure in scene.figures where figure.name == name { _ = await figure.sample() }
+        }
+    }
+}
+
+/// What was asked for on the command line.
+struct Options {
+    var isQuick = false
+    var json = false
+    var wantsHelp = false
+    var filter: String?
+    var only: String?
+    var url: String?
+
+    var rounds: Int { isQuick ? 3 : 7 }
+    /// How many requests a scene sends.
+    var scale: Int { isQuick ? 20_000 : 100_000 }
+
+    static let help = """
+        Usage: baton-benchmarks [--quick] [--json] [--filter TEXT] [--only FIGURE] [--url URL]
+
+          --quick        fewer requests and rounds: shows that it works; for comparing, leave it out
+          --json         one JSON object in place of tables
+          --filter TEXT  only scenes whose title contains the text
+          --only FIGURE  one figure, once, for profilers
+          --url URL      the HTTP scenes use this server in place of one in the process
+        """
+
+    init(_ arguments: [String]) throws(Fault) {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            switch option {
+            case "--quick": isQuick = true
+            case "--json": json = true
+            case "--help": wantsHelp = true
+            case "--filter": filter = try Self.value(of: option, &rest)
+            case "--only": only = try Self.value(of: option, &rest)
+            case "--url": url = try Self.value(of: option, &rest)
+            default: throw Fault(description: "unknown option \(option); --help lists them")
+            }
         }
     }
 
-    static func scenes(_ count: Int) -> [(String, [Figure])] {
-        let inline = InlineTransport()
-        let queued = QueueTransport()
-        let steps = count
-        return [
-            (
-                "batch of \(count), K = 64, inline transport",
-                [
-                    Figure(name: "loop-inline", run: { await Peers.loop(count, over: inline) }, count: count),
-                    Figure(name: "baton-inline", run: { await batch(count, 64, inline) }, count: count),
-                    Figure(
-                        name: "task-group-inline", run: { await Peers.taskGroup(count, limit: 64, over: inline) },
-                        count: count),
-                    Figure(
-                        name: "operations-inline",
-                        run: { await Peers.operationQueue(count / 10, limit: 64, over: inline) }, count: count / 10),
-                ]
-            ),
-            (
-                "batch of \(count), K = 64, transport on a queue",
-                [
-                    Figure(name: "loop-queued", run: { await Peers.loop(count, over: queued) }, count: count),
-                    Figure(name: "baton-queued", run: { await batch(count, 64, queued) }, count: count),
-                    Figure(
-                        name: "task-group-queued", run: { await Peers.taskGroup(count, limit: 64, over: queued) },
-                        count: count),
-                    Figure(
-                        name: "operations-queued",
-                        run: { await Peers.operationQueue(count / 10, limit: 64, over: queued) }, count: count / 10),
-                ]
-            ),
-            (
-                "batch of \(count), K = 1, transport on a queue",
-                [
-                    Figure(name: "loop-queued-1", run: { await Peers.loop(count, over: queued) }, count: count),
-                    Figure(name: "baton-queued-1", run: { await batch(count, 1, queued) }, count: count),
-                    Figure(
-                        name: "task-group-queued-1",
-                        run: { await Peers.taskGroup(count / 20, limit: 1, over: queued) }, count: count / 20),
-                    Figure(
-                        name: "operations-queued-1",
-                        run: { await Peers.operationQueue(count / 20, limit: 1, over: queued) }, count: count / 20),
-                ]
-            ),
-            (
-                "chain of \(steps) steps",
-                [
-                    Figure(name: "closures", run: { await Chains.closures(steps) }, count: steps),
-                    Figure(name: "chain-immediate", run: { await Chains.immediate(steps) }, count: steps),
-                    Figure(name: "chain-map", run: { await Chains.map(steps) }, count: steps),
-                    Figure(name: "chain-inline", run: { await Chains.requests(steps, inline) }, count: steps),
-                    Figure(
-                        name: "chain-queued", run: { await Chains.requests(steps / 10, queued) }, count: steps / 10),
-                    Figure(
-                        name: "continuations-queued", run: { await Chains.continuations(steps / 10, queued) },
-                        count: steps / 10),
-                ]
-            ),
-        ]
+    private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(Fault) -> String {
+        guard let value = rest.popFirst() else { throw Fault(description: "\(option) needs a value") }
+        return value
     }
 
-    static func batch(_ count: Int, _ limit: Int, _ transport: any Transport) async -> Bool {
-        let client = Client(baseURL: "http://bench.example", transport: transport)
-        let report = try? await client.run(
-            Batch(Array(repeating: Ping(), count: count), maxConcurrency: limit))
-        return report?.counts.succeeded == count
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
     }
-}
-
-extension [Double] {
-    var median: Double { isEmpty ? 0 : sorted()[count / 2] }
-}
-
-extension Duration {
-    var nanoseconds: Double { Double(components.seconds) * 1e9 + Double(components.attoseconds) / 1e9 }
 }

@@ -35,6 +35,62 @@ enum Peers {
         return tally.isComplete
     }
 
+    /// What every contestant does beside sending: the request is built, and the result put in its place.
+    static func work(_ count: Int) -> Bool {
+        let tally = Tally(count)
+        for index in 0..<count {
+            let request = Bare.request()
+            tally.note(
+                index, request.target.isEmpty ? .failure(BatonError(.cancelled)) : .success(InlineTransport.response))
+        }
+        return tally.isComplete
+    }
+
+    /// A semaphore of Dispatch's that holds back whoever sends.
+    static func semaphore(_ count: Int, limit: Int, over transport: any Transport) async -> Bool {
+        let tally = Tally(count)
+        let places = DispatchSemaphore(value: limit)
+        let done = DispatchGroup()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                for index in 0..<count {
+                    places.wait()
+                    done.enter()
+                    _ = transport.send(
+                        Bare.request(),
+                        to: TransportReceiver(
+                            Callback { result in
+                                tally.note(index, result)
+                                places.signal()
+                                done.leave()
+                            }))
+                }
+                done.notify(queue: .global()) { continuation.resume() }
+            }
+        }
+        return tally.isComplete
+    }
+
+    /// Single requests of the library, all given to `start` at once.
+    static func singles(_ count: Int, over transport: any Transport) async -> Bool {
+        let client = Client(baseURL: "http://bench.example", transport: transport)
+        let queue = DispatchQueue(label: "bench.singles")
+        let state = LockBox((done: 0, right: 0))
+        await withCheckedContinuation { continuation in
+            for _ in 0..<count {
+                client.start(Ping(), on: queue) { result in
+                    let isLast = state.withLock { state in
+                        state.done += 1
+                        if case .success = result { state.right += 1 }
+                        return state.done == count
+                    }
+                    if isLast { continuation.resume() }
+                }
+            }
+        }
+        return state.withLock { $0.right } == count
+    }
+
     /// A task group that keeps `limit` requests going.
     static func taskGroup(_ count: Int, limit: Int, over transport: any Transport) async -> Bool {
         let tally = Tally(count)

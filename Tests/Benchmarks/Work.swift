@@ -58,3 +58,67 @@ final class Callback: TransportEvents {
     func receiveResponse(_ response: HTTPResponse, token: UInt64) { body(.success(response)) }
     func receiveFailure(_ error: BatonError, token: UInt64) { body(.failure(error)) }
 }
+
+/// Answers from a timer, a millisecond after it was asked.
+final class DelayedTransport: Transport {
+    private let queue = DispatchQueue(label: "bench.delayed", qos: .userInitiated)
+
+    func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
+        queue.asyncAfter(deadline: .now() + .milliseconds(1)) { receiver.complete(InlineTransport.response) }
+        return FinishedTransmission.shared
+    }
+}
+
+/// Fails each hundredth exchange.
+final class FailingTransport: Transport {
+    private let count = LockBox(0)
+
+    func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        if number % 100 == 0 {
+            receiver.fail(BatonError(.connectionLost, "as planned"))
+        } else {
+            receiver.complete(InlineTransport.response)
+        }
+        return FinishedTransmission.shared
+    }
+}
+
+/// Answers nothing until it is cancelled.
+struct SilentTransport: Transport {
+    func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission { Silence(receiver) }
+
+    private final class Silence: Transmission {
+        private let receiver: LockBox<TransportReceiver?>
+        init(_ receiver: TransportReceiver) { self.receiver = LockBox(receiver) }
+        func cancel() { receiver.withLock { $0.take() }?.fail(BatonError(.cancelled)) }
+    }
+}
+
+/// A request to one of many hosts.
+struct Elsewhere: Request {
+    typealias Output = EmptyResponse
+    let host: Int
+    var path: String { "http://h\(host).example/ping" }
+}
+
+/// Listens to everything.
+final class CountingObserver: EventObserver {
+    private let count = LockBox(0)
+    func observe(_ event: Event) { count.withLock { $0 += 1 } }
+}
+
+/// An interceptor that only stamps a field.
+struct Stamp: RequestAdapter {
+    func adapt(_ request: inout HTTPRequest, context: AttemptContext) throws { request.fields["X-Stamp"] = "1" }
+}
+
+/// An interceptor that passes everything on.
+struct Pass: Interceptor {
+    func intercept(_ request: HTTPRequest, context: AttemptContext, next: Next) async throws -> HTTPResponse {
+        try await next(request)
+    }
+}

@@ -1,0 +1,77 @@
+import Baton
+import BenchmarkPeers
+import Foundation
+
+/// What things take up.
+enum Memory {
+    /// Reads a batch as a stream from a sequence that is never whole in memory.
+    static func stream(_ count: Int, over transport: any Transport) async -> Bool {
+        let client = Client(baseURL: "http://bench.example", transport: transport)
+        var sum = 0
+        do {
+            for try await (_, outcome) in client.stream(Batch(Pings(count: count), maxConcurrency: 64)) {
+                if outcome.value != nil { sum += 1 }
+            }
+        } catch {
+            return false
+        }
+        return sum == count
+    }
+
+    /// What a batch takes up for items that it has not begun, beyond the slots of their results.
+    static func perLazyItem() async -> Double? {
+        let count = 1_000_000
+        let client = Client(baseURL: "http://bench.example", transport: SilentTransport())
+        let before = allocated_bytes()
+        let run = client.start(Batch(Pings(count: count), maxConcurrency: 64))
+        while client.counts.inFlight < 64 { await Task.yield() }
+        let used = Double(allocated_bytes() - before)
+        run.cancel()
+        _ = try? await run.value
+        return max(0, used) / Double(count)
+    }
+
+    /// What a request takes up that was given to `start` and waits for its slot.
+    static func perQueuedSingle() async -> Double? {
+        let count = 50_000
+        let client = Client(baseURL: "http://bench.example", transport: SilentTransport())
+        let before = allocated_bytes()
+        let runs = (0..<count).map { _ in client.start(Ping()) }
+        while client.counts.waiting + client.counts.inFlight < count { await Task.yield() }
+        let used = Double(allocated_bytes() - before)
+        for run in runs { run.cancel() }
+        for run in runs { _ = try? await run.value }
+        return used / Double(count)
+    }
+
+    static var residentMegabytes: Double? {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Double($0) })
+        else { return 0 }
+        return pages * 4_096 / 1_048_576
+    }
+
+    static var threads: Double? {
+        Double((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.count ?? 0)
+    }
+
+    /// The CPU time that the process has used, in nanoseconds.
+    static var cpuTime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+}
+
+/// Requests that come into being as they are asked for.
+struct Pings: Sequence, Sendable {
+    let count: Int
+    func makeIterator() -> AnyIterator<Ping> {
+        var next = 0
+        return AnyIterator {
+            guard next < count else { return nil }
+            next += 1
+            return Ping()
+        }
+    }
+}
