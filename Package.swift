@@ -7,6 +7,13 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// An example: a program in a folder of its own.
+func example(_ name: String, _ folder: String, exclude: [String] = []) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["Baton", "BatonTesting"], path: "Examples/\(folder)",
+        exclude: ["README.md"] + exclude, swiftSettings: strict)
+}
+
 let package = Package(
     name: "Baton",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -19,9 +26,13 @@ let package = Package(
         .target(name: "CBatonCurl"),
         .target(name: "Baton", dependencies: ["CBatonCurl"], swiftSettings: strict),
         .target(name: "BatonTesting", dependencies: ["Baton"], swiftSettings: strict),
-        .executableTarget(
-            name: "quickstart", dependencies: ["Baton", "BatonTesting"], path: "Examples/Quickstart",
-            exclude: ["README.md"], swiftSettings: strict),
+        example("quickstart", "Quickstart"),
+        example("login-chain", "LoginChain"),
+        example("thumbnail-batch", "ThumbnailBatch"),
+        example("crawler", "Crawler"),
+        example("poller", "Poller"),
+        example("custom-transport", "CustomTransport"),
+        example("http", "CommandLine", exclude: ["chain.json"]),
         .target(name: "BenchmarkPeers", path: "Tests/BenchmarkPeers"),
         .executableTarget(
             name: "baton-benchmarks", dependencies: ["Baton", "BatonTesting", "BenchmarkPeers"],

@@ -11,16 +11,19 @@ struct Options {
     var concurrency = 4
     /// nil leaves the choice to the client.
     var carrier: Carrier?
+    /// Where the picture of what happened goes; nil draws none.
+    var timeline: String?
     var showsHelp = false
 
     static let usage = """
-        Usage: quickstart [--base-url URL] [--concurrency N] [--transport NAME]
+        Usage: quickstart [--base-url URL] [--concurrency N] [--transport NAME] [--timeline FILE]
 
         Signs in to a small shop, reads a profile, and fetches its orders as a batch.
 
           --base-url URL      a server that has these paths; default: one inside this process
           --concurrency N     how many orders are fetched at once; default: 4
           --transport NAME    curl (Linux), urlsession, or mock (no network at all); default: the platform's
+          --timeline FILE     a picture of what happened: .html, .svg, .txt, .har or .json
           --help              this text
         """
 
@@ -36,6 +39,7 @@ struct Options {
             case "--help", "-h": showsHelp = true
             case "--base-url": baseURL = try Self.value(of: option, rest.next())
             case "--concurrency": concurrency = try Self.count(of: option, rest.next())
+            case "--timeline": timeline = try Self.value(of: option, rest.next())
             case "--transport": carrier = try Self.carrier(of: option, rest.next())
             default: throw Mistake(description: "unknown argument \(option); --help lists the options")
             }

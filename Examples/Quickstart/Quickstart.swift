@@ -36,31 +36,39 @@ enum Quickstart {
     }
 
     static func run(_ options: Options) async throws -> Table {
-        let shop = options.needsServer ? try Shop.serve() : nil
-        defer { shop?.stop() }
-        let client = Client(
-            baseURL: options.baseURL ?? shop?.baseURL ?? "http://shop.example",
-            transport: try options.makeTransport(), retry: .none)
+        let timeline = Timeline()
+        let table: Table
+        if options.carrier == .mock {
+            // Without a network there is nothing to wait for, so time is virtual too, and each run is the same.
+            table = try await withVirtualTime(
+                transport: Shop.mock(), baseURL: "http://shop.example",
+                configure: { ($0.observers, $0.retry) = ([timeline], .none) }
+            ) { client, _ in try await run(options, with: client) }
+        } else {
+            let shop = options.baseURL == nil ? try Shop.serve() : nil
+            defer { shop?.stop() }
+            let client = Client(
+                baseURL: options.baseURL ?? shop?.baseURL, transport: try options.makeTransport(), retry: .none,
+                observers: [timeline])
+            table = try await run(options, with: client)
+        }
+        if let file = options.timeline { try timeline.write(to: URL(fileURLWithPath: file)) }
+        return table
+    }
 
+    private static func run(_ options: Options, with client: Client) async throws -> Table {
         let run = client.start(orders(of: "ada", atOnce: options.concurrency))
-        let line = ProgressLine()
-        for await progress in run.progress { line.show(progress.batch) }
-        line.clear()
-
+        await ConsoleProgress("orders").follow(run)
         let (profile, report) = try await run.value
         return Table(requests: profile.orderIDs.map { "GET /orders/\($0)" }, report: report)
     }
 }
 
 extension Options {
-    /// Whether the shop has to be started: nobody named another, and the mock needs none.
-    var needsServer: Bool { baseURL == nil && carrier != .mock }
-
     func makeTransport() throws -> (any Transport)? {
         switch carrier {
-        case nil: return nil
+        case nil, .mock: return nil
         case .urlsession: return URLSessionTransport()
-        case .mock: return Shop.mock()
         case .curl:
             #if os(Linux)
                 return try CurlTransport()

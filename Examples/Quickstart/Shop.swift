@@ -30,13 +30,18 @@ enum Shop {
         }
     }
 
-    /// The shop on 127.0.0.1, slow enough to watch.
+    /// How long an answer takes: long enough to watch, and not always the same.
+    private static func delay(of route: Route) -> Duration {
+        .milliseconds(40 + route.path.utf8.reduce(0, { $0 + Int($1) * 7 }) % 40)
+    }
+
+    /// The shop on 127.0.0.1.
     static func serve() throws -> LoopbackServer {
         let server = try LoopbackServer()
         for route in routes {
             server.on(
                 route.method, route.path,
-                route.answers.map { .json($0.json, status: $0.status).delayed(by: .milliseconds(50)) })
+                route.answers.map { .json($0.json, status: $0.status).delayed(by: delay(of: route)) })
         }
         return server
     }
@@ -46,7 +51,9 @@ enum Shop {
         let mock = MockTransport()
         for route in routes {
             let stub = mock.on(route.method, route.path)
-            for answer in route.answers { stub.reply(status: answer.status, json: answer.json) }
+            for answer in route.answers {
+                stub.reply(status: answer.status, json: answer.json, after: delay(of: route))
+            }
         }
         return mock
     }

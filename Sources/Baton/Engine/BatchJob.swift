@@ -59,6 +59,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var task: Task<Void, Never>?
         var pause: TimerHandle?
         var owner: (any PlanOwner)?
+        /// Where the batch stands; nil until somebody asks.
+        var outerPath: String?
         var progress = BatchProgress()
         /// Indices whose outcome is final, on their way to `onEach`.
         var news: [Int] = []
@@ -140,7 +142,7 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     private var fault: String? {
         description.maxConcurrency < 1
-            ? "maxConcurrency is \(description.maxConcurrency): at least 1 item must be allowed at once"
+            ? "a batch's maxConcurrency is \(description.maxConcurrency): at least 1 item must be allowed at once"
             : description.policy.fault
     }
 
@@ -446,4 +448,14 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
     }
 
     func callPath(lane: Int) -> String { path(of: lane) }
+
+    /// What stands around the batch stays while it runs, so it is looked up once.
+    func callPlace(lane: Int) -> PlanPlace {
+        let (known, owner, index) = state.withLock { state in
+            (state.outerPath, state.owner, state.lanes.indices.contains(lane) ? state.lanes[lane].index : 0)
+        }
+        let outer = known ?? owner?.path(of: self.lane) ?? ""
+        if known == nil { state.withLock { $0.outerPath = outer } }
+        return PlanPlace(outer, index: index, isGroup: description.isGroup)
+    }
 }

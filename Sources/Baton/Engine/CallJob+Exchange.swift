@@ -22,8 +22,10 @@ extension CallJob: TransportEvents {
                 return nil
             }
             let timeout = state.options.timeout ?? settings.timeout
-            return BatonError(.timedOut, "no complete response within \(timeout)")
-                .with(phase: state.head == nil ? .send : .receive)
+            return BatonError(
+                .timedOut, "no complete response within \(timeout): raise the timeout if the server needs longer"
+            )
+            .with(phase: state.head == nil ? .send : .receive)
         }
     }
 
@@ -224,6 +226,6 @@ extension CallJob: TransportEvents {
         guard run.events != nil, let request = state.call?.request else { return nil }
         return AttemptEvent(
             run: run.id, call: state.number, attempt: max(1, state.attempt), request: request,
-            isUndo: state.scope?.isUndo ?? false, instant: now)
+            isUndo: state.scope?.isUndo ?? false, instant: now, place: state.place)
     }
 }

@@ -134,4 +134,6 @@ extension CallJob: CallOwner {
     func callPath(lane: Int) -> String {
         state.withLock { state in (state.owner, state.lane) }.0?.callPath(lane: lane) ?? ""
     }
+
+    func callPlace(lane: Int) -> PlanPlace { state.withLock { $0.place } }
 }

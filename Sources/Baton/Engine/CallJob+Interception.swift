@@ -164,5 +164,6 @@ extension CallJob {
         }
 
         func callPath(lane: Int) -> String { "" }
+        func callPlace(lane: Int) -> PlanPlace { call.state.withLock { $0.place } }
     }
 }

@@ -181,7 +181,9 @@ extension CallJob {
             probe?.note(.slotTaken(limit: engine.queue.limit))
             return depart(&state, now, &sequel)
         case .rejected:
-            return .refuse(BatonError(.queueFull, "the client's queue is full").with(phase: .queue))
+            return .refuse(
+                BatonError(.queueFull, "the client's queue is full: raise maxWaiting, or send less at once").with(
+                    phase: .queue))
         case .queued(let ticket):
             state.ticket = ticket
             if run.events != nil { sequel.tells = noteQueued(&state, at: now) }

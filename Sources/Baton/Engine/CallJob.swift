@@ -24,6 +24,8 @@ final class CallJob: Cancellable, RunPart {
         var phase = Phase.idle
         var token: UInt64 = 0
         var number: UInt64 = 0
+        /// Where it stands in the plan; empty where nobody is told events.
+        var place = PlanPlace()
         var owner: (any CallOwner)?
         var lane = 0
         var layers = Layers.all
@@ -137,7 +139,9 @@ final class CallJob: Cancellable, RunPart {
         let now = now ?? scheduler.now
         var sequel = Sequel()
         var token: UInt64 = 0
+        let place = run.events == nil ? nil : owner.callPlace(lane: lane)
         let course: Course = state.withLock { state in
+            if let place { state.place = place }
             state.phase = .preparing
             state.token &+= 1
             token = state.token

@@ -17,15 +17,20 @@ public final class CancellationScope: Sendable {
 
     public init() {}
 
-    deinit { cancel() }
+    deinit { cancel(because: Self.released) }
 
     /// Stops everything that runs in the scope; what is started in it later is cancelled at once.
-    public func cancel() {
+    public func cancel() { cancel(because: CallJob.cancelled) }
+
+    private static let released = BatonError(
+        .cancelled, "the scope that the run was started in was released: keep it as long as the run is wanted")
+
+    private func cancel(because reason: BatonError) {
         let runs = state.withLock { state in
             defer { (state.runs, state.isCancelled) = ([:], true) }
             return state.runs.values
         }
-        for run in runs { run.cancel() }
+        for run in runs { run.cancel(because: reason) }
     }
 
     func add(_ run: RunCore) {

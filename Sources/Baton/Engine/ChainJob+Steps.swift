@@ -137,7 +137,7 @@ extension ChainJob {
             state.traced = traced
             state.call = call
             state.child = call
-            state.output = description.output
+            state.asked = description
         }
         if waits { call.start(description, scope: scope, owner: self, lane: 0) }
     }

@@ -48,7 +48,8 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var phase = Phase.waiting
         var registers: Registers?
         var arrival: Arrival?
-        var output: (any Response.Type)?
+        /// What was asked for, until its answer is read.
+        var asked: CallDescription?
         var call: CallJob?
         /// The request under way and when it was begun, where the run keeps a trace.
         var traced: (request: HTTPRequest, began: Instant)?
@@ -151,13 +152,13 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
     private func resume() {
         // Swapped, not copied: the arrays in it must have one owner, or each step would copy all that went before.
         var registers = Registers()
-        let taken: (Arrival?, (any Response.Type)?)? = state.withLock { state in
+        let taken: (Arrival?, CallDescription?)? = state.withLock { state in
             guard state.phase == .waiting, state.registers != nil else { return nil }
             swap(&registers, &state.registers!)
-            defer { (state.arrival, state.registers, state.phase) = (nil, nil, .running) }
-            return (state.arrival, state.output)
+            defer { (state.arrival, state.asked, state.registers, state.phase) = (nil, nil, nil, .running) }
+            return (state.arrival, state.asked)
         }
-        guard case (let arrival, let output)? = taken else { return }
+        guard case (let arrival, let asked)? = taken else { return }
         switch arrival {
         case .none: break
         case .value(.success(let value)): registers.value = value
@@ -173,9 +174,9 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         case .response(.success(let response)):
             do throws(BatonError) {
                 registers.value = try ResponseReader.read(
-                    output ?? EmptyResponse.self, from: response, in: run.settings.context)
+                    asked?.output ?? EmptyResponse.self, from: response, in: run.settings.context)
             } catch {
-                return fail(error, &registers)
+                return fail(error.with(request: asked?.request.summary), &registers)
             }
         case .value(.failure(let error)), .node(.failure(let error)), .response(.failure(let error)):
             return fail(error, &registers)

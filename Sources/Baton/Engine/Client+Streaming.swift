@@ -50,9 +50,9 @@ private final class StreamRun<Item: Sendable>: Sendable {
         client = stream.client
         let results = StreamResults<Item>(
             start: client.engine.scheduler.now, order: stream.order,
-            concurrency: stream.batch.description.maxConcurrency)
+            concurrency: stream.batch.definition.maxConcurrency)
         self.results = results
-        var description = stream.batch.description
+        var description = stream.batch.definition
         description.makeResults = { _ in results }
         core = client.launch(Chain<Void>(node: _PlanNode(content: .batch(description)))) { result in
             results.finish(result.map { _ in })

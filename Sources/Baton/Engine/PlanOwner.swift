@@ -41,11 +41,14 @@ protocol CallOwner: AnyObject, Sendable {
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int)
     /// Where the call stands in the plan.
     func callPath(lane: Int) -> String
+    /// The same as events carry it.
+    func callPlace(lane: Int) -> PlanPlace
     /// Whose place is free while the call waits.
     func lender(of lane: Int) -> Lender
 }
 
 extension CallOwner {
+    func callPlace(lane: Int) -> PlanPlace { PlanPlace(callPath(lane: lane)) }
     func lender(of lane: Int) -> Lender { .none }
 }
 

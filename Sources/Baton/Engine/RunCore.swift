@@ -82,14 +82,14 @@ package final class RunCore: PlanOwner, Job {
     }
 
     /// Stops the run: when this returns, nothing more is sent and no closure is called.
-    package func cancel() {
+    package func cancel(because reason: BatonError = CallJob.cancelled) {
         let jobs: [ChainJob] = state.withLock { state in
             guard state.result == nil, !state.isCancelled else { return [] }
             state.isCancelled = true
             return [state.root].compactMap { $0 } + state.shared.values.compactMap(\.running)
         }
         guard !jobs.isEmpty else { return }
-        Cancellation.begin(at: jobs, engine.scheduler)
+        Cancellation.begin(at: jobs, because: reason, engine.scheduler)
         probe?.note(.runCancelled(id))
         // Undos are sent also where the run was paused; nothing else is any more.
         setPaused(false)

@@ -94,7 +94,7 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
                 return (name, name.isEmpty ? "has an empty name" : "has a name that is not a token (RFC 9110, 5.6.2)")
             }
             if line.value.breaksLine {
-                return (line.name.rawName, "holds a CR, LF or NUL in its value")
+                return (line.name.rawName, "holds a CR, LF or NUL in its value: take it out, or encode the value")
             }
         }
         return nil

@@ -29,6 +29,14 @@ public final class Capture: EventObserver {
         /// What went wrong, in a line; nil when nothing did.
         public internal(set) var error: String?
         let instant: Instant
+        /// What the transport measured; nil when it did not.
+        var metrics: TransportMetrics?
+        /// How much of the duration was a wait for a slot.
+        var queued: Duration?
+        /// The size of a body that is not kept.
+        var responseSize: Int?
+        /// The page of an archive that it belongs to.
+        var page: String?
     }
 
     private struct Attempt: Hashable {
@@ -112,6 +120,8 @@ public final class Capture: EventObserver {
         }
         guard let response else { return }
         exchange.status = response.status
+        exchange.metrics = response.metrics
+        exchange.responseSize = response.body.count
         exchange.responseFields = redaction.fields(response.fields)
         exchange.responseBody = body(response.body, response.fields)
     }

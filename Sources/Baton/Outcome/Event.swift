@@ -58,10 +58,15 @@ public struct AttemptEvent: Sendable {
     public let isUndo: Bool
     /// When it happened, on the client's time line.
     public let instant: Instant
+    package let place: PlanPlace
+    /// Where the request stands in the plan, such as `chain[2].batch[17]`; empty for a plan that is a single request.
+    public var path: String { place.path }
 
     package init(
-        run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, isUndo: Bool = false, instant: Instant
+        run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, isUndo: Bool = false, instant: Instant,
+        place: PlanPlace = PlanPlace()
     ) {
+        self.place = place
         self.run = run
         self.call = call
         self.attempt = attempt

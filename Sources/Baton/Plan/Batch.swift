@@ -10,10 +10,10 @@
 /// A cancelled batch throws; `error.report(of:)` has what was done until then. Input is read as items are begun, one
 /// at a time. An empty batch yields an empty report.
 public struct Batch<Item: Sendable>: Plan {
-    package var description: BatchDescription
+    package var definition: BatchDescription
 
-    package init(description: BatchDescription) {
-        self.description = description
+    package init(definition: BatchDescription) {
+        self.definition = definition
     }
 
     /// A batch over an array of plans, which is kept and can be run again.
@@ -21,14 +21,19 @@ public struct Batch<Item: Sendable>: Plan {
     /// - Parameter maxConcurrency: how many items are under way at once, at least 1. Default 5. The client's limit
     ///   holds besides.
     public init<P: Plan>(_ plans: [P], maxConcurrency: Int = 5) where P.Output == Item {
-        self.init(maxConcurrency) { ArrayInput(plans) }
+        let first: @Sendable (Int) -> [_PlanNode] = { plans.prefix($0).map { .plan($0) } }
+        self.init(maxConcurrency, .init(item: P.self, count: plans.count, first: first)) { ArrayInput(plans) }
     }
 
     /// A batch over any collection, read lazily on worker threads, and again when it is run again.
     public init<C: Collection & Sendable>(
         _ plans: C, maxConcurrency: Int = 5
     ) where C.Element: Plan, C.Element.Output == Item {
-        self.init(maxConcurrency) { SequenceInput(plans, count: plans.count) }
+        // Of other collections, counting can take long or call closures.
+        let count = (plans as? any RandomAccessCollection)?.count
+        self.init(maxConcurrency, .init(item: C.Element.self, count: count)) {
+            SequenceInput(plans, count: plans.count)
+        }
     }
 
     /// A batch over any sequence, of any length, read lazily on worker threads.
@@ -39,7 +44,7 @@ public struct Batch<Item: Sendable>: Plan {
         _ plans: S, maxConcurrency: Int = 5
     ) where S.Element: Plan, S.Element.Output == Item {
         let isUsed = LockBox(false)
-        self.init(maxConcurrency) { () throws(BatonError) in
+        self.init(maxConcurrency, .init(item: S.Element.self)) { () throws(BatonError) in
             try BatchDescription.use(isUsed)
             return SequenceInput(plans, count: nil)
         }
@@ -52,20 +57,23 @@ public struct Batch<Item: Sendable>: Plan {
         _ plans: S, maxConcurrency: Int = 5
     ) where S.Element: Plan, S.Element.Output == Item {
         let isUsed = LockBox(false)
-        self.init(maxConcurrency) { () throws(BatonError) in
+        self.init(maxConcurrency, .init(item: S.Element.self)) { () throws(BatonError) in
             try BatchDescription.use(isUsed)
             return AsyncInput(plans)
         }
     }
 
-    private init(_ maxConcurrency: Int, _ makeInput: @escaping @Sendable () throws(BatonError) -> any BatchInput) {
-        description = BatchDescription(
-            maxConcurrency: maxConcurrency, makeInput: .init(make: makeInput),
+    private init(
+        _ maxConcurrency: Int, _ preview: BatchDescription.Preview,
+        _ makeInput: @escaping @Sendable () throws(BatonError) -> any BatchInput
+    ) {
+        definition = BatchDescription(
+            maxConcurrency: maxConcurrency, preview: preview, makeInput: .init(make: makeInput),
             makeResults: { BatchResults<Item>(start: $0) })
     }
 
     public var chain: Chain<Report<Item>> {
-        Chain(node: _PlanNode(content: .batch(description)))
+        Chain(node: _PlanNode(content: .batch(definition)))
     }
 
     /// Asks `decide` what to do each time every item has landed and at least one has failed.
@@ -74,14 +82,14 @@ public struct Batch<Item: Sendable>: Plan {
     /// accept their failures.
     public func reconnect(_ decide: @escaping @Sendable (Round) -> Reconnection) -> Batch {
         var copy = self
-        copy.description.reconnect = .init(decide: decide)
+        copy.definition.reconnect = .init(decide: decide)
         return copy
     }
 
     /// Asks `decide` what to do, and waits for its answer; it runs in a Swift task that is cancelled with the batch.
     public func reconnect(_ decide: @escaping @Sendable (Round) async -> Reconnection) -> Batch {
         var copy = self
-        copy.description.reconnect = .init(decideLater: decide)
+        copy.definition.reconnect = .init(decideLater: decide)
         return copy
     }
 
@@ -91,7 +99,7 @@ public struct Batch<Item: Sendable>: Plan {
     /// with `reconnect` are final when they are accepted. Items that never began are not told.
     public func onEach(_ body: @escaping @Sendable (Int, Outcome<Item>) -> Void) -> Batch {
         var copy = self
-        copy.description.onEach = .init { index, results in
+        copy.definition.onEach = .init { index, results in
             guard let results = results as? BatchResults<Item> else { return }
             body(index, results.outcome(at: index))
         }
@@ -104,7 +112,7 @@ public struct Batch<Item: Sendable>: Plan {
     /// running when the policy decided is cancelled, and the batch completes when that has ended.
     public func failurePolicy(_ policy: FailurePolicy) -> Batch {
         var copy = self
-        copy.description.policy = policy
+        copy.definition.policy = policy
         return copy
     }
 
@@ -112,8 +120,8 @@ public struct Batch<Item: Sendable>: Plan {
     /// request. Default: `whenAsked`.
     public func retryFailed(_ timing: RetryTiming, atMost times: Int = 1) -> Batch {
         var copy = self
-        copy.description.timing = timing
-        copy.description.repeats = timing == .whenAsked ? 0 : times
+        copy.definition.timing = timing
+        copy.definition.repeats = timing == .whenAsked ? 0 : times
         return copy
     }
 
@@ -124,8 +132,8 @@ public struct Batch<Item: Sendable>: Plan {
     /// with `inputConsumed`.
     public func redrive(_ report: Report<Item>) -> Batch {
         var copy = self
-        copy.description.isRedriven = true
-        copy.description.makeResults = { BatchResults(start: $0, goingOnFrom: report.results) }
+        copy.definition.isRedriven = true
+        copy.definition.makeResults = { BatchResults(start: $0, goingOnFrom: report.results) }
         return copy
     }
 }
@@ -145,7 +153,22 @@ package struct BatchDescription: Sendable {
         let make: @Sendable () throws(BatonError) -> any BatchInput
     }
 
+    /// What can be said of the input without reading it.
+    package struct Preview: Sendable {
+        var item: Any.Type
+        var count: Int?
+        /// The first so many plans, where they are there already.
+        var first: (@Sendable (Int) -> [_PlanNode])?
+
+        init(item: Any.Type, count: Int? = nil, first: (@Sendable (Int) -> [_PlanNode])? = nil) {
+            self.item = item
+            self.count = count
+            self.first = first
+        }
+    }
+
     var maxConcurrency: Int
+    var preview: Preview
     var makeInput: MakeInput
     package var makeResults: @Sendable (Instant) -> any AnyBatchResults
     var reconnect: Reconnect?

@@ -9,7 +9,7 @@ extension Plan {
         _ derive: @escaping @Sendable (Output) throws -> Next
     ) -> Chain<Next.Output> {
         chain.appending(
-            .then(.init { value, context in try derive(try unerased(value))._node(in: context) }))
+            .then(.init(to: Next.self) { value, context in try derive(try unerased(value))._node(in: context) }))
     }
 
     /// Goes on with the plan that `derive` makes of this one's output, after whatever it awaits.
@@ -20,7 +20,8 @@ extension Plan {
         _ derive: @escaping @Sendable (Output) async throws -> Next
     ) -> Chain<Next.Output> {
         chain.appending(
-            .thenAsync(.init { value, context in try await derive(try unerased(value))._node(in: context) }))
+            .thenAsync(
+                .init(to: Next.self) { value, context in try await derive(try unerased(value))._node(in: context) }))
     }
 
     /// Goes on with a plan of any type that yields `Next`.
@@ -29,7 +30,7 @@ extension Plan {
         _ derive: @escaping @Sendable (Output) throws -> any Plan<Next>
     ) -> Chain<Next> {
         chain.appending(
-            .then(.init { value, context in try derive(try unerased(value))._node(in: context) }))
+            .then(.init(to: Next.self) { value, context in try derive(try unerased(value))._node(in: context) }))
     }
 
     /// Goes on with a plan of any type that yields `Next`, after whatever `derive` awaits.
@@ -38,7 +39,8 @@ extension Plan {
         _ derive: @escaping @Sendable (Output) async throws -> any Plan<Next>
     ) -> Chain<Next> {
         chain.appending(
-            .thenAsync(.init { value, context in try await derive(try unerased(value))._node(in: context) }))
+            .thenAsync(
+                .init(to: Next.self) { value, context in try await derive(try unerased(value))._node(in: context) }))
     }
 
     /// Goes on with the plan that `derive` makes of this one's output, and yields both outputs.
@@ -62,7 +64,7 @@ extension Plan {
     public func map<Next: Sendable>(
         _ transform: @escaping @Sendable (Output) throws -> Next
     ) -> Chain<Next> {
-        chain.appending(.map(.init { value in try transform(try unerased(value)) }))
+        chain.appending(.map(.init(to: Next.self) { value in try transform(try unerased(value)) }))
     }
 }
 

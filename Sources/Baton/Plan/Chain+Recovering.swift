@@ -48,7 +48,7 @@ extension Plan {
     ) -> Chain<Output> {
         chain.appending(
             .undo(
-                .init { value, context in
+                .init(to: Undo.self) { value, context in
                     guard let value = Erased.value(value, as: Output.self) else {
                         return _PlanNode(content: .value(()))
                     }

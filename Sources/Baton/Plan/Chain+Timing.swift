@@ -30,20 +30,27 @@ extension Plan {
         every interval: Duration, atMost limit: Int? = nil,
         until isDone: @escaping @Sendable (Output) throws -> Bool
     ) -> Chain<Output> {
-        Self.poll(self, interval, limit, 1, isDone)
+        Chain(node: .plan(RepeatedPlan(plan: self, interval: interval, limit: limit, isDone: isDone)))
     }
+}
 
-    private static func poll(
-        _ plan: Self, _ interval: Duration, _ limit: Int?, _ number: Int,
-        _ isDone: @escaping @Sendable (Output) throws -> Bool
-    ) -> Chain<Output> {
-        plan.then { output -> Chain<Output> in
+/// A plan that is run again and again; a plan of its own, so that it can be shown as what it is.
+struct RepeatedPlan<P: Plan>: Plan {
+    let plan: P
+    let interval: Duration
+    let limit: Int?
+    let isDone: @Sendable (P.Output) throws -> Bool
+
+    var chain: Chain<P.Output> { poll(1) }
+
+    private func poll(_ number: Int) -> Chain<P.Output> {
+        plan.then { output -> Chain<P.Output> in
             if try isDone(output) { return .value(output) }
             if let limit, number >= limit {
                 return .failure(
                     BatonError(.limitReached, "the condition was still not met after \(number) repetitions"))
             }
-            return Chain<Void>.value(()).delayed(by: interval).then { poll(plan, interval, limit, number + 1, isDone) }
+            return Chain<Void>.value(()).delayed(by: interval).then { poll(number + 1) }
         }
     }
 }

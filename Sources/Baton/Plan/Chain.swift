@@ -48,28 +48,35 @@ package enum ChainStep: Sendable {
     /// Closures stand in structs, so that calling one needs no thunk.
     @usableFromInline
     package struct Map: Sendable {
+        let output: Any.Type
         let apply: @Sendable (any Sendable) throws -> any Sendable
 
         @usableFromInline
-        init(apply: @escaping @Sendable (any Sendable) throws -> any Sendable) {
+        init(to output: Any.Type, apply: @escaping @Sendable (any Sendable) throws -> any Sendable) {
+            self.output = output
             self.apply = apply
         }
     }
     @usableFromInline
     package struct Derive: Sendable {
+        /// What it makes, or what that yields; for people.
+        let next: Any.Type
         let derive: @Sendable (any Sendable, _PlanContext) throws -> _PlanNode
 
         @usableFromInline
-        init(derive: @escaping @Sendable (any Sendable, _PlanContext) throws -> _PlanNode) {
+        init(to next: Any.Type, derive: @escaping @Sendable (any Sendable, _PlanContext) throws -> _PlanNode) {
+            self.next = next
             self.derive = derive
         }
     }
     @usableFromInline
     package struct AsyncDerive: Sendable {
+        let next: Any.Type
         let derive: @Sendable (any Sendable, _PlanContext) async throws -> _PlanNode
 
         @usableFromInline
-        init(derive: @escaping @Sendable (any Sendable, _PlanContext) async throws -> _PlanNode) {
+        init(to next: Any.Type, derive: @escaping @Sendable (any Sendable, _PlanContext) async throws -> _PlanNode) {
+            self.next = next
             self.derive = derive
         }
     }

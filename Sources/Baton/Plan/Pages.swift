@@ -11,7 +11,7 @@
 public struct Pages<P: Plan>: Plan {
     package let first: P
     package let maxPages: Int
-    private let maxItems: Int?
+    package let maxItems: Int?
     /// Gets a page and how many were read by then.
     private let next: @Sendable (P.Output, Int) throws -> P?
     private let size: (@Sendable (P.Output) -> Int)?
@@ -44,7 +44,9 @@ public struct Pages<P: Plan>: Plan {
         self.next = next
     }
 
-    public var chain: Chain<[P.Output]> {
+    public var chain: Chain<[P.Output]> { Chain(node: .plan(PagesWalk(pages: self))) }
+
+    var walk: Chain<[P.Output]> {
         // What was read belongs to a run, so it begins in one.
         Chain<Void>.value(()).then { maxPages < 1 ? .value([]) : read(first, PageCursor<P.Output>()) }
     }

@@ -7,7 +7,7 @@
 /// it plans that are `collected()`. With no plan it yields an empty tuple at once.
 public func zip<each P: Plan>(_ plan: repeat each P) -> Chain<(repeat (each P).Output)> {
     var nodes: [_PlanNode] = []
-    repeat nodes.append((each plan).chain.node)
+    repeat nodes.append(.plan(each plan))
     let parts = nodes
     let group = Chain<Report<any Sendable>>(node: _PlanNode(content: .batch(.group(parts))))
     return group.map { report in
@@ -27,7 +27,9 @@ extension BatchDescription {
     /// A batch of unlike plans: all at once, and the first failure is the failure of the whole.
     static func group(_ nodes: [_PlanNode]) -> BatchDescription {
         var group = BatchDescription(
-            maxConcurrency: max(1, nodes.count), makeInput: .init { NodesInput(nodes) },
+            maxConcurrency: max(1, nodes.count),
+            preview: .init(item: Any.self, count: nodes.count) { Array(nodes.prefix($0)) },
+            makeInput: .init { NodesInput(nodes) },
             makeResults: { BatchResults<any Sendable>(start: $0) })
         group.policy = .failFast
         group.isGroup = true

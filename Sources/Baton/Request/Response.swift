@@ -95,9 +95,18 @@ package enum ResponseReader {
         } catch let error as BatonError {
             throw error.replacing(response).with(phase: .decode)
         } catch {
-            throw BatonError(.decodingFailed, describe(error, type), underlying: error, response: response)
-                .with(phase: .decode)
+            throw BatonError(
+                .decodingFailed, describe(error, type) + note(on: response), underlying: error, response: response
+            )
+            .with(phase: .decode)
         }
+    }
+
+    /// What explains most bodies that are no JSON: that they are a page.
+    private static func note(on response: HTTPResponse) -> String {
+        guard let type = response.fields[.contentType]?.prefix(while: { $0 != ";" }), type.hasPrefix("text/html")
+        else { return "" }
+        return "; the response is \(type), not JSON: check the URL, and whether a proxy or a sign-in page answered"
     }
 
     /// What did not fit, with its place in the JSON but without any value.

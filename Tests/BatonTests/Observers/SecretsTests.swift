@@ -39,6 +39,7 @@ import Testing
         }
         let output = Record<String>()
         let capture = Capture()
+        let timeline = Timeline()
         let presenter = RecordingPresenter()
         let metrics = Metrics()
         let credentials = InMemoryCredentialStore(BearerToken("S3CRET", refreshToken: "S3CRET"))
@@ -50,7 +51,7 @@ import Testing
                     Authentication(credentials) { _, _ in throw Leaky() }, Signing { _ in ["X-Signature": "S3CRET"] },
                 ]
                 $0.observers = LogLevel.allCases.map { RequestLogger($0, to: LogSink { output.add($1) }) }
-                $0.observers += [capture, metrics, Notices(presenter), LoadingIndicator(presenter)]
+                $0.observers += [capture, timeline, metrics, Notices(presenter), LoadingIndicator(presenter)]
                 $0.retry = RetryPolicy(attempts: 2, backoff: .none, methods: .all)
             }
         ) { client, clock in
@@ -64,6 +65,8 @@ import Testing
         #expect(output.count > 5)
         output.add(String(decoding: capture.har(), as: UTF8.self))
         output.add("\(capture.exchanges)")
+        output.add(timeline.html() + timeline.svg() + timeline.text())
+        output.add(String(decoding: timeline.har() + timeline.chromeTrace(), as: UTF8.self))
         output.add("\(presenter.calls)")
         output.add("\(metrics.snapshot)")
         output.add("\(credentials.read() as Any)")
