@@ -5,7 +5,8 @@ extension CallJob {
         guard let breakers = engine.breakers, let request = state.withLock({ $0.call?.request }) else { return true }
         // Copies ask for themselves.
         let willHedge = state.withLock { state in
-            guard !state.isCopy, let hedging = state.options.hedging ?? settings.hedging else { return false }
+            guard !state.isCopy, state.original?.sink == nil, let hedging = state.options.hedging ?? settings.hedging
+            else { return false }
             return hedging.permits(request, state.options.idempotency ?? .byMethod)
         }
         if willHedge { return true }
@@ -78,6 +79,7 @@ extension CallJob {
             return (state, state.options.retry ?? settings.retry)
         }
         guard let (old, policy) = known, let original = old.original else { return finish(.failure(error), token) }
+        if let sink = original.sink, !sink.mayRetry { return finish(.failure(error), token) }
         let now = scheduler.now
         var facts = RetryFacts(
             error: error, attempt: old.attempt, request: original.request,
