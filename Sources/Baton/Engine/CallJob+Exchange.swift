@@ -16,14 +16,19 @@ extension CallJob: TransportEvents {
         let now = scheduler.now
         giveUp { state in
             state.timer = nil
-            guard state.phase == .inFlight || state.isHopInLine else { return nil }
+            // Without a deadline it waits for a reader of ours; whoever goes on sets the timer again.
+            guard state.phase == .inFlight || state.isHopInLine, state.deadline != .distantFuture else { return nil }
             guard state.deadline <= now else {
                 armTimer(&state)
                 return nil
             }
             let timeout = state.options.timeout ?? settings.timeout
+            let isMoving = state.call?.isMoving ?? false
             return BatonError(
-                .timedOut, "no complete response within \(timeout): raise the timeout if the server needs longer"
+                .timedOut,
+                isMoving
+                    ? "nothing moved for \(timeout): raise the timeout if the server needs longer"
+                    : "no complete response within \(timeout): raise the timeout if the server needs longer"
             )
             .with(phase: state.head == nil ? .send : .receive)
         }
@@ -103,12 +108,13 @@ extension CallJob: TransportEvents {
             if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
             return state.body.count > largestBody(state)
         }
-        if isTooLarge { giveUpTooLarge(token) }
+        if isTooLarge { giveUpTooLarge(token) } else if run.isHeard { reportReceived(token) }
         return .more
     }
 
     func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {
         probe?.note(.transportTold(probed(token), isEnd: false))
+        if run.isHeard { report(.upload, bytes, of: total, token) }
     }
 
     func receiveEnd(_ metrics: TransportMetrics?, token: UInt64) {
@@ -134,6 +140,13 @@ extension CallJob: TransportEvents {
     func receiveFailure(_ error: BatonError, token: UInt64) {
         land(token) { state in
             .failure(error.with(phase: state.head == nil ? .send : .receive))
+        }
+    }
+
+    /// Ends the exchange in flight for a reason of ours.
+    func giveUp(_ error: BatonError, _ token: UInt64) {
+        giveUp { state in
+            state.token == token && state.phase == .inFlight ? error.with(phase: .receive) : nil
         }
     }
 

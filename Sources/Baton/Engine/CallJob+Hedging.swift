@@ -13,7 +13,9 @@ extension CallJob: CallOwner {
     /// Gets ready to send several copies, where the request may be hedged; false when it travels alone.
     func beginHedge(_ state: inout State, _ call: CallDescription, _ hedging: Hedging) -> Bool {
         let request = call.request
-        guard !state.isCopy, hedging.permits(request, state.options.idempotency ?? .byMethod) else { return false }
+        guard !state.isCopy, call.sink == nil, hedging.permits(request, state.options.idempotency ?? .byMethod) else {
+            return false
+        }
         state.hedge = Hedge(hedging: hedging, call: call)
         state.phase = .hedging
         if state.policies == nil || state.hostOrigin !== request.origin {

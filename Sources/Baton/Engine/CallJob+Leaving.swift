@@ -14,6 +14,8 @@ extension CallJob {
         case coalesce
         case intercept(InterceptorPlacement)
         case adapt
+        /// What takes the body has something to say in the request.
+        case prepare
         case askBreaker
         case hedge
         /// It waits for a full host, and others may be begun in its place.
@@ -49,6 +51,7 @@ extension CallJob {
             if isIntercepted { intercept(.call, token) } else { beginAttempt(token) }
         case .intercept(let placement): intercept(placement, token)
         case .adapt: adapt(token)
+        case .prepare: prepare(token)
         case .askBreaker: if passesBreaker(token) { enqueue(token) }
         case .hedge: sendCopy(token)
         case .lend(let batch): batch.placeIsFree()
@@ -57,7 +60,7 @@ extension CallJob {
     }
 
     /// Takes the next step of a call that is being prepared.
-    private func proceed(
+    func proceed(
         _ token: UInt64, _ step: (inout State, Instant, inout Sequel) -> Course
     ) {
         let now = scheduler.now
@@ -84,13 +87,19 @@ extension CallJob {
             state.attemptBegan = now
             if state.began == nil { state.began = now }
         }
+        if let original = state.original, original.isMoving, original.sink != nil { return .prepare }
+        return dress(&state, now, &sequel)
+    }
+
+    /// Lets interceptors have the request.
+    func dress(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
         let stack = state.stack ?? settings.stack
         if stack.attempt.isEmpty { return queue(&state, now, &sequel) }
         return stack.adapters == nil ? .intercept(.attempt) : .adapt
     }
 
     private func intercept(_ placement: InterceptorPlacement, _ token: UInt64) {
-        let (stack, original) = state.withLock { state in (state.stack ?? settings.stack, state.original) }
+        let (stack, original) = state.withLock { state in (state.stack ?? settings.stack, state.call) }
         guard let original else { return }
         if placement == .call {
             intercept(original.request, with: stack.call, below: .attempts, token)
@@ -102,7 +111,7 @@ extension CallJob {
     /// Lets adapters change the request: closures of others, so the lock is not held.
     private func adapt(_ token: UInt64) {
         let (facts, original): ((UInt64, Int, RequestOptions, InterceptorStack), CallDescription?) = state.withLock {
-            state in ((state.number, state.attempt, state.options, state.stack ?? settings.stack), state.original)
+            state in ((state.number, state.attempt, state.options, state.stack ?? settings.stack), state.call)
         }
         guard let original, let adapters = facts.3.adapters else { return }
         var request = original.request
@@ -249,6 +258,7 @@ extension CallJob {
     }
 
     private func send(_ call: CallDescription, _ token: UInt64) {
+        if call.isMoving { return carry(call, token) }
         let transmission = engine.transport.send(call.request, to: TransportReceiver(self, token: token))
         // There is nothing to cancel.
         if transmission is FinishedTransmission { return }

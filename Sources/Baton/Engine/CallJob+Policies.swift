@@ -5,7 +5,8 @@ extension CallJob {
         guard let breakers = engine.breakers, let request = state.withLock({ $0.call?.request }) else { return true }
         // Copies ask for themselves.
         let willHedge = state.withLock { state in
-            guard !state.isCopy, let hedging = state.options.hedging ?? settings.hedging else { return false }
+            guard !state.isCopy, state.original?.sink == nil, let hedging = state.options.hedging ?? settings.hedging
+            else { return false }
             return hedging.permits(request, state.options.idempotency ?? .byMethod)
         }
         if willHedge { return true }
@@ -65,7 +66,7 @@ extension CallJob {
         state.withLock { state in
             // Calls that succeed at once keep no record; their one attempt says nothing that the report does not.
             guard !state.records.isEmpty, state.token == token, state.layers != .exchange else { return }
-            state.records.append(record(state, status: result.response?.status, code: nil, wait: nil, ""))
+            state.records.append(record(state, result.answer, code: nil, wait: nil, ""))
         }
         finish(result, token)
     }
@@ -78,6 +79,7 @@ extension CallJob {
             return (state, state.options.retry ?? settings.retry)
         }
         guard let (old, policy) = known, let original = old.original else { return finish(.failure(error), token) }
+        if let sink = original.sink, !sink.mayRetry { return finish(.failure(error), token) }
         let now = scheduler.now
         var facts = RetryFacts(
             error: error, attempt: old.attempt, request: original.request,
@@ -125,18 +127,18 @@ extension CallJob {
         state.withLock { state in
             guard state.token == token else { return }
             state.records.append(
-                record(state, status: error.response?.status, code: error.code, wait: wait, decision))
+                record(state, error.response, code: error.code, wait: wait, decision))
         }
     }
 
     private func record(
-        _ state: State, status: Int?, code: BatonError.Code?, wait: Duration?, _ decision: String
+        _ state: State, _ response: HTTPResponse?, code: BatonError.Code?, wait: Duration?, _ decision: String
     ) -> AttemptRecord {
         let now = scheduler.now
         let began = state.began ?? now
         let attemptBegan = state.attemptBegan ?? began
         return AttemptRecord(
             number: state.attempt, started: began.duration(to: attemptBegan), duration: attemptBegan.duration(to: now),
-            status: status, code: code, wait: wait, decision: decision)
+            status: response?.status, code: code, wait: wait, decision: decision, metrics: response?.metrics)
     }
 }

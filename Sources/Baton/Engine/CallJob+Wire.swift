@@ -8,7 +8,8 @@ extension CallJob {
 
     /// Whether the head says that the body will be larger. That of a HEAD request has none.
     func announcesTooMuch(_ head: HTTPResponseHead, _ state: State) -> Bool {
-        guard state.call?.request.method != .head, let length = head.contentLength else { return false }
+        guard let call = state.call, call.sink == nil, call.request.method != .head, let length = head.contentLength
+        else { return false }
         return length > largestBody(state)
     }
 

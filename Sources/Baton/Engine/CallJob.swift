@@ -137,6 +137,7 @@ final class CallJob: Cancellable, RunPart {
         let stack = chosen ?? settings.stack
         let number = number ?? (run.events != nil || !stack.isEmpty ? Numbering.next() : 0)
         let now = now ?? scheduler.now
+        if let sink = original.sink { sink.attach(to: scheduler) }
         var sequel = Sequel()
         var token: UInt64 = 0
         let place = run.events == nil ? nil : owner.callPlace(lane: lane)
@@ -158,7 +159,7 @@ final class CallJob: Cancellable, RunPart {
             if !state.records.isEmpty { state.records = [] }
             if let cancellation = state.cancellation { return .end(cancellation) }
             if layers == .all {
-                if options.coalescing ?? settings.coalescing != nil { return .coalesce }
+                if options.coalescing ?? settings.coalescing != nil, original.sink == nil { return .coalesce }
                 if !stack.call.isEmpty { return .intercept(.call) }
             }
             return begin(&state, now, &sequel)
@@ -270,14 +271,17 @@ final class CallJob: Cancellable, RunPart {
         var task: Task<Void, Never>?
         var records: [AttemptRecord]
         var reading: ResponseReading?
+        /// What took the body, where the call was the whole way.
+        var sink: (any ResponseSink)?
     }
 
     /// Makes the call ready for its next use.
     func end(_ state: inout State) -> Ending? {
         guard let owner = state.owner else { return nil }
-        let ending = Ending(
+        var ending = Ending(
             owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task,
             records: state.records, reading: state.layers == .all ? settings.reading(for: state.options) : nil)
+        if let original = state.original, original.isMoving, state.layers == .all { ending.sink = original.sink }
         state.phase = .idle
         state.isOpen = false
         state.token &+= 1
@@ -309,6 +313,7 @@ final class CallJob: Cancellable, RunPart {
             }
             return ending.owner.callEnded(self, result, attempts: ending.attempts, lane: ending.lane)
         }
+        ending.sink?.callFailed()
         let explained = error.with(records: ending.records).with(
             path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
             request: ending.original?.request.summary)

@@ -11,6 +11,16 @@ extension ChainJob {
             RunTrace.Step(
                 path: registers.map(path) ?? "", request: request.summary, status: result.response?.status, code: code,
                 attempts: attempts, started: start.duration(to: began), duration: began.duration(to: scheduler.now),
-                records: attempts > 1 ? call.records : []))
+                records: attempts > 1 ? call.records : [], metrics: result.answer?.metrics))
+    }
+}
+
+extension Result<HTTPResponse, BatonError> {
+    /// The response, also one that was refused; nil when there was none.
+    var answer: HTTPResponse? {
+        switch self {
+        case .success(let response): response
+        case .failure(let error): error.response
+        }
     }
 }

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The handle of a plan that was started.
 ///
 /// Dropping it does nothing: the run goes on and its completion is called.
@@ -37,7 +35,8 @@ public struct Run<Output: Sendable>: Sendable {
     /// Cancels one item of the batch that is under way; its outcome is `cancelled`, and the batch goes on.
     public func cancelItem(_ index: Int) { core.batch?.cancelItem(index) }
 
-    /// How far the run is, each time that changes; it ends with the run. A slow reader sees the newest only.
+    /// How far the run is, each time that changes; it ends with the run. A slow reader sees the newest only. What moves
+    /// is measured from the moment on at which this is asked for.
     public var progress: AsyncStream<RunProgress> { core.progress }
 
     /// What the requests of the plan's chain did so far, step by step.
@@ -55,16 +54,4 @@ public struct Run<Output: Sendable>: Sendable {
             return .success(value)
         }
     }
-}
-
-/// How far a run is.
-public struct RunProgress: Sendable, Hashable {
-    /// The counts of the batch that is under way; nil outside batches. Of nested batches, the outermost counts.
-    public var batch: BatchProgress?
-
-    /// The share that is done, 0 to 1; nil when it is not known.
-    public var fraction: Double? { batch?.fraction }
-
-    /// The same as Foundation's `Progress`: a snapshot, indeterminate outside batches.
-    public var foundation: Progress { batch?.foundation ?? Progress(totalUnitCount: -1) }
 }

@@ -22,6 +22,8 @@ package final class RunCore: PlanOwner, Job {
         /// Whether somebody reads the progress.
         var isHeard = false
         var progress = RunProgress()
+        var upload = TransferMeter()
+        var download = TransferMeter()
         /// Tells a later report from an earlier one; 0 as long as there is none.
         var reported: UInt64 = 0
         var readers: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -228,6 +230,33 @@ package final class RunCore: PlanOwner, Job {
             }
             state.progress = progress
             state.reported = number
+            defer { state.readers = [:] }
+            return state.readers
+        }
+        for reader in readers.values { reader.resume() }
+    }
+
+    /// Takes note of a body that moves.
+    func note(
+        _ direction: TransferProgress.Direction, _ bytes: Int64, of total: Int64?, attempt: Int,
+        exchange: TransferMeter.Exchange, at now: Instant
+    ) {
+        let readers = state.withLock { state in
+            guard state.result == nil, state.ending == nil else { return [UInt64: CheckedContinuation<Void, Never>]() }
+            var progress = state.progress
+            progress.batch = nil
+            switch direction {
+            case .upload:
+                guard let part = state.upload.note(bytes, of: total, attempt: attempt, exchange: exchange, at: now)
+                else { return [:] }
+                progress.upload = part
+            case .download:
+                guard let part = state.download.note(bytes, of: total, attempt: attempt, exchange: exchange, at: now)
+                else { return [:] }
+                progress.download = part
+            }
+            state.progress = progress
+            state.reported = Numbering.next()
             defer { state.readers = [:] }
             return state.readers
         }

@@ -48,6 +48,8 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     public static let contentEncoding: HTTPFieldName = "Content-Encoding"
     /// The number of bytes of the body (RFC 9110, 8.6).
     public static let contentLength: HTTPFieldName = "Content-Length"
+    /// Which bytes of the whole the body has (RFC 9110, 14.4).
+    public static let contentRange: HTTPFieldName = "Content-Range"
     /// The media type of the body (RFC 9110, 8.3).
     public static let contentType: HTTPFieldName = "Content-Type"
     /// Cookies that the client returns (RFC 6265, 4.2); a secret.
@@ -64,12 +66,16 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     public static let ifModifiedSince: HTTPFieldName = "If-Modified-Since"
     /// The response is wanted only when the resource has another state (RFC 9110, 13.1.2).
     public static let ifNoneMatch: HTTPFieldName = "If-None-Match"
+    /// The range is wanted only of the resource in this state (RFC 9110, 13.1.5).
+    public static let ifRange: HTTPFieldName = "If-Range"
     /// When the resource was changed (RFC 9110, 8.8.2).
     public static let lastModified: HTTPFieldName = "Last-Modified"
     /// Where a redirect or a creation leads (RFC 9110, 10.2.2).
     public static let location: HTTPFieldName = "Location"
     /// Credentials for the proxy (RFC 9110, 11.7.1); a secret.
     public static let proxyAuthorization: HTTPFieldName = "Proxy-Authorization"
+    /// Which bytes of the whole are wanted (RFC 9110, 14.2).
+    public static let range: HTTPFieldName = "Range"
     /// How long to wait before asking again (RFC 9110, 10.2.3).
     public static let retryAfter: HTTPFieldName = "Retry-After"
     /// A cookie that the client is to keep, one a line (RFC 6265, 4.1); a secret.

@@ -14,10 +14,12 @@ public struct AttemptRecord: Sendable, Hashable {
     public let wait: Duration?
     /// What was decided and why, such as `sent again after 0.1 s`; empty when it succeeded.
     public let decision: String
+    /// What the transport measured; nil where it ended without a response, or measures nothing.
+    public let metrics: TransportMetrics?
 
     package init(
         number: Int, started: Duration, duration: Duration, status: Int? = nil, code: BatonError.Code? = nil,
-        wait: Duration? = nil, decision: String = ""
+        wait: Duration? = nil, decision: String = "", metrics: TransportMetrics? = nil
     ) {
         self.number = number
         self.started = started
@@ -26,6 +28,7 @@ public struct AttemptRecord: Sendable, Hashable {
         self.code = code
         self.wait = wait
         self.decision = decision
+        self.metrics = metrics
     }
 }
 

@@ -75,6 +75,8 @@ extension BatonError {
         public static let virtualTimeStopped = Code(rawValue: "virtualTimeStopped")
         /// The sequence that a batch reads its items from threw an error.
         public static let inputFailed = Code(rawValue: "inputFailed")
+        /// A file could not be read, written or put where it belongs; the message names it and says why.
+        public static let fileFailed = Code(rawValue: "fileFailed")
         /// A mock has no reply for the request.
         public static let unmatchedRequest = Code(rawValue: "unmatchedRequest")
 

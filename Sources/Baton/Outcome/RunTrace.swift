@@ -21,10 +21,12 @@ public struct RunTrace: Sendable {
         public let duration: Duration
         /// Each attempt, where there was more than one.
         public let records: [AttemptRecord]
+        /// What the transport measured of the last attempt; nil where it ended without a response, or measures nothing.
+        public let metrics: TransportMetrics?
 
         package init(
             path: String, request: String, status: Int?, code: BatonError.Code?, attempts: Int, started: Duration,
-            duration: Duration, records: [AttemptRecord]
+            duration: Duration, records: [AttemptRecord], metrics: TransportMetrics? = nil
         ) {
             self.path = path
             self.request = request
@@ -34,6 +36,7 @@ public struct RunTrace: Sendable {
             self.started = started
             self.duration = duration
             self.records = records
+            self.metrics = metrics
         }
     }
 

@@ -6,11 +6,19 @@ package final class CallDescription: Sendable {
     package let request: HTTPRequest
     package let output: any Response.Type
     package let options: RequestOptions
+    /// What takes the body of an accepted response; nil: memory.
+    package let sink: (any ResponseSink)?
+    /// Whether a body moves that is not kept in memory, so that the timeout is one of silence.
+    package let isMoving: Bool
 
-    package init(request: HTTPRequest, output: any Response.Type, options: RequestOptions) {
+    package init(
+        request: HTTPRequest, output: any Response.Type, options: RequestOptions, sink: (any ResponseSink)? = nil
+    ) {
         self.request = request
         self.output = output
         self.options = options
+        self.sink = sink
+        isMoving = sink != nil || request.body.isStream
     }
 
     /// The same call without what was seen to by whoever runs it.
@@ -18,12 +26,24 @@ package final class CallDescription: Sendable {
         var options = options
         options.deadline = nil
         options.tag = nil
-        return CallDescription(request: request, output: output, options: options)
+        return CallDescription(request: request, output: output, options: options, sink: sink)
     }
 
     /// The same call with the request as interceptors changed it.
     package func with(_ request: HTTPRequest) -> CallDescription {
-        CallDescription(request: request, output: output, options: options)
+        CallDescription(request: request, output: output, options: options, sink: sink)
+    }
+}
+
+extension CallDescription {
+    /// The same call with a sink for its body, whose output is the response without it. No cache and no envelope
+    /// has to do with what is never there as a whole.
+    package func into(_ sink: any ResponseSink, change: (inout HTTPRequest) -> Void = { _ in }) -> CallDescription {
+        var (request, options) = (request, options)
+        options.cacheMode = .ignore
+        options.envelope = Envelope.none
+        change(&request)
+        return CallDescription(request: request, output: HTTPResponse.self, options: options, sink: sink)
     }
 }
 

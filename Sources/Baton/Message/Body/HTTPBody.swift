@@ -85,6 +85,11 @@ public struct HTTPBody: Sendable {
         if case .stream(let stream) = content { stream } else { nil }
     }
 
+    /// Whether it is read piece by piece while it is sent.
+    package var isStream: Bool {
+        if case .stream = content { true } else { false }
+    }
+
     /// The length in bytes; 0 without a body, nil when it is not known before it is read.
     public var length: Int64? {
         switch content {

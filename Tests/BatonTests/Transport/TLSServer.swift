@@ -1,0 +1,87 @@
+#if os(Linux)
+    import Foundation
+
+    /// A TLS server of a test, with certificates of its own: `openssl s_server`, which answers every GET with a page.
+    final class TLSServer: Sendable {
+        /// Certificates and keys, made by `openssl`.
+        struct Identity: Sendable {
+            let certificate: URL
+            let key: URL
+        }
+
+        private static let program = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"].first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+
+        /// Whether there is what it needs; says so where there is not.
+        static func isAvailable(_ test: String = #function) -> Bool {
+            if program == nil { print("\(test) was left out: openssl is not installed") }
+            return program != nil
+        }
+
+        let port: Int
+        private let process: Process
+
+        init(_ identity: Identity, _ arguments: [String] = []) throws {
+            process = Process()
+            process.executableURL = URL(fileURLWithPath: Self.program ?? "")
+            process.arguments =
+                ["s_server", "-accept", "127.0.0.1:0", "-www", "-cert", identity.certificate.path]
+                + ["-key", identity.key.path] + arguments
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            process.standardInput = FileHandle.nullDevice
+            try process.run()
+            var text = ""
+            var found: Int?
+            while found == nil {
+                let bytes = output.fileHandleForReading.availableData
+                if bytes.isEmpty { throw CocoaError(.executableLoad) }
+                text += String(decoding: bytes, as: UTF8.self)
+                let line = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().first {
+                    $0.hasPrefix("ACCEPT")
+                }
+                found = line?.split(separator: ":").last.flatMap { Int($0) }
+            }
+            port = found ?? 0
+        }
+
+        /// Nobody waits for its end: that would hold a thread which the tests share.
+        func stop() { process.terminate() }
+
+        @discardableResult
+        static func run(_ arguments: [String], input: Data? = nil) throws -> Data {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: program ?? "")
+            process.arguments = arguments
+            let (output, entry) = (Pipe(), Pipe())
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            process.standardInput = entry
+            try process.run()
+            if let input { entry.fileHandleForWriting.write(input) }
+            try entry.fileHandleForWriting.close()
+            // Its output ends when it does.
+            return output.fileHandleForReading.readDataToEndOfFile()
+        }
+
+        /// A certificate that vouches for itself.
+        static func makeIdentity(in folder: Folder, _ name: String, names: String) throws -> Identity {
+            let (certificate, key) = (folder.file("\(name).pem"), folder.file("\(name).key"))
+            try run([
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout", key.path, "-out",
+                certificate.path,
+            ])
+            return Identity(certificate: certificate, key: key)
+        }
+
+        /// The public key as it is pinned.
+        static func pin(_ identity: Identity) throws -> String {
+            let pem = try run(["x509", "-in", identity.certificate.path, "-pubkey", "-noout"])
+            let key = try run(["pkey", "-pubin", "-outform", "der"], input: pem)
+            return "sha256//" + (try run(["dgst", "-sha256", "-binary"], input: key)).base64EncodedString()
+        }
+    }
+#endif
