@@ -171,6 +171,44 @@ struct BatchTests {
         #expect(lazy.isEmpty)
     }
 
+    @Test(
+        "B43: every item is told of, then the batch, each once; what their closures hold goes only after that",
+        arguments: [nil, 2, 0])
+    func tellingBeforeForgetting(failing: Int?) async throws {
+        final class Held: Sendable {}
+        struct Weak {
+            weak var held: Held?
+        }
+        let weak = LockBox(Weak())
+        let isAlive: @Sendable () -> Bool = { weak.withLock { $0.held != nil } }
+        let told = Record<String>()
+        let observer = RecordingObserver()
+        let transport = ScriptedTransport { request, _ in
+            request.number == failing ? .reply(.status(404)) : .reply(.item(for: request))
+        }
+        let done = Gate()
+        let client = Client(baseURL: "http://h", transport: transport, retry: .none, observers: [observer])
+        do {
+            let object = Held()
+            weak.withLock { $0.held = object }
+            let batch = Batch((0..<3).map(GetItem.init), maxConcurrency: 1).onEach { index, outcome in
+                told.add("\(index) \(outcome.error == nil)")
+                withExtendedLifetime(object) {}
+            }
+            client.start(batch, on: .global()) { result in
+                told.add("batch \((try? result.get())?.counts.failed ?? -1) \(isAlive())")
+                done.open()
+            }
+        }
+        #expect(await done.opens())
+        #expect(
+            told.all == (0..<3).map { "\($0) \($0 != failing)" } + ["batch \(failing == nil ? 0 : 1) true"])
+        #expect(observer.events.count { if case .attemptStarted = $0 { true } else { false } } == 3)
+        #expect(observer.events.count { if case .attemptEnded = $0 { true } else { false } } == 3)
+        for _ in 0..<100_000 where isAlive() { await Task.yield() }
+        #expect(!isAlive())
+    }
+
     @Test("B44: results, failures and duplicates stand in the places of their requests")
     func places() async throws {
         let transport = ScriptedTransport { request, n in

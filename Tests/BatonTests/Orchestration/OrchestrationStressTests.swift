@@ -16,7 +16,7 @@ struct OrchestrationStressTests {
             $0.retry = RetryPolicy(backoff: .constant(.milliseconds(1)))
             $0.retryBudget = RetryBudget(share: 1, reserve: 1_000)
         }
-        let count = Scale.count(1_000, everyday: 300)
+        let count = 1_000
         let completions = Record<Int>()
         let countdown = Countdown(count)
         await withCheckedContinuation { continuation in
