@@ -249,7 +249,7 @@ extension CallJob {
     }
 
     private func send(_ call: CallDescription, _ token: UInt64) {
-        let transmission = engine.transport.send(call.request, to: TransportReceiver(self, token: token))
+        let transmission = engine.transport.send(withCookies(call.request), to: TransportReceiver(self, token: token))
         // There is nothing to cancel.
         if transmission is FinishedTransmission { return }
         let isAbandoned = state.withLock { state in
