@@ -187,8 +187,8 @@ extension CallJob: TransportEvents {
         case none
         /// The call is over: a success, and nobody wants to know anything else about it.
         case ended(Ending, HTTPResponse, HostID?)
-        /// - hop: the request that was answered, where it was redirected.
-        case open(Result<HTTPResponse, BatonError>, hop: CallDescription?, HostID?, Watch, AttemptEvent?, UInt64)
+        /// - to: what was answered, where it was redirected or its cookies are kept.
+        case open(Result<HTTPResponse, BatonError>, to: CallDescription?, HostID?, Watch, AttemptEvent?, UInt64)
     }
 
     /// Looks at the reply, and gives the slot back.
@@ -198,7 +198,7 @@ extension CallJob: TransportEvents {
             guard state.phase == .landed, state.token == token, let reply = state.reply.take() else { return .none }
             rules = settings.rules(for: state.options)
             if rules == nil, case .success(let response) = reply, (200..<300).contains(response.status),
-                state.isUnwatched, run.events == nil
+                state.isUnwatched, run.events == nil, !settings.dresses
             {
                 let host = state.host
                 if let ending = end(&state) { return .ended(ending, response, host) }
@@ -209,7 +209,7 @@ extension CallJob: TransportEvents {
             let watch = state.watch
             (state.departed, state.breaker) = (nil, nil)
             return .open(
-                reply, hop: state.hops > 0 ? state.call : nil, state.host, watch,
+                reply, to: state.hops > 0 || settings.dresses ? state.call : nil, state.host, watch,
                 attemptEvent(state, at: scheduler.now), state.token)
         }
         switch landing {
@@ -217,8 +217,9 @@ extension CallJob: TransportEvents {
         case .ended(let ending, let response, let host):
             if let host { giveBack(host.index) }
             tell(ending, .success(response))
-        case .open(let reply, let hop, let host, let watch, let event, let token):
-            let judgement = judge(reply.answered(by: hop?.request), rules)
+        case .open(let reply, let call, let host, let watch, let event, let token):
+            if let call { keepCookies(reply, call.request) }
+            let judgement = judge(reply.answered(by: call?.request), rules)
             let result = judgement.result
             // Before the slot goes back, so that a host that asks to be left alone gets nothing in between.
             exchangeEnded(watch, result)

@@ -259,7 +259,11 @@ extension CallJob {
 
     private func send(_ call: CallDescription, _ token: UInt64) {
         if call.isMoving { return carry(call, token) }
-        let transmission = engine.transport.send(call.request, to: TransportReceiver(self, token: token))
+        let receiver = TransportReceiver(self, token: token)
+        let transmission =
+            settings.keepsCookies
+            ? engine.transport.send(withCookies(call.request), to: receiver)
+            : engine.transport.send(call.request, to: receiver)
         // There is nothing to cancel.
         if transmission is FinishedTransmission { return }
         let isAbandoned = state.withLock { state in

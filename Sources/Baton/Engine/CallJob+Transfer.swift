@@ -17,7 +17,8 @@ extension CallJob {
     /// Sends a request whose body, or whose response's, moves.
     func carry(_ call: CallDescription, _ token: UInt64) {
         let transfer = Transfer(self, call.sink, call.request)
-        let transmission = engine.transport.send(call.request, to: TransportReceiver(transfer, token: token))
+        let transmission = engine.transport.send(
+            withCookies(call.request), to: TransportReceiver(transfer, token: token))
         let isAbandoned = state.withLock { state in
             if state.token == token, state.phase == .inFlight { state.transmission = transmission }
             return state.token != token

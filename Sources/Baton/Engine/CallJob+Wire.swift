@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// What the engine adds to an exchange beside what interceptors see: limits, and what depends on the exchange alone.
 extension CallJob {
     /// The most bytes of a response that are kept in memory.
@@ -18,8 +20,31 @@ extension CallJob {
             .with(phase: .receive)
     }
 
-    /// The request as it goes to the transport.
+    /// The request with what depends on this attempt alone. The call's lock is held.
     func dressed(_ call: CallDescription, _ state: State) -> CallDescription {
-        call
+        guard settings.dresses || !state.options.isEmpty else { return call }
+        let field = settings.configuration.attemptField
+        let avoided = state.options.avoidedNetworks ?? settings.configuration.avoidedNetworks
+        guard field != nil || !avoided.isEmpty else { return call }
+        var request = call.request
+        if let field { request.fields[field] = String(max(1, state.attempt)) }
+        request.avoidedNetworks = avoided
+        return call.with(request)
+    }
+
+    /// The request with the cookies that go with it, behind those that it has itself. Outside the call's lock.
+    func withCookies(_ request: HTTPRequest) -> HTTPRequest {
+        guard let jar = settings.configuration.cookies, let cookies = jar.field(for: request, at: scheduler.date) else {
+            return request
+        }
+        var request = request
+        request.fields[.cookie] = request.fields[.cookie].map { "\($0); \(cookies)" } ?? cookies
+        return request
+    }
+
+    /// Takes over the cookies of a response, whatever its status.
+    func keepCookies(_ reply: Result<HTTPResponse, BatonError>, _ request: HTTPRequest) {
+        guard let jar = settings.configuration.cookies, case .success(let response) = reply else { return }
+        jar.store(response, to: request, at: scheduler.date)
     }
 }

@@ -90,8 +90,19 @@ extension Client {
         public var baseURL: String?
         /// What carries the requests; nil, the default: `CurlTransport` on Linux, `URLSessionTransport` elsewhere.
         public var transport: (any Transport)?
-        /// Fields of every request, unless it sets them itself. Default: none.
-        public var fields: HTTPFields = [:]
+        /// Fields of every request, unless it sets them itself. Default: `.standard`, from which each may be removed:
+        /// `fields[.userAgent] = nil`. What is computed for each attempt is an interceptor's, see ``Defaults``.
+        public var fields: HTTPFields = .standard
+        /// Query parameters of every request, unless it has one of that name; they come last. Default: none.
+        public var query = QueryParameters()
+        /// A field that tells the server the number of the attempt, 1 for the first. It is added when the request leaves,
+        /// so signatures do not cover it. Default: nil, none.
+        public var attemptField: HTTPFieldName?
+        /// Keeps cookies and sends them. Default: nil, there are none.
+        public var cookies: CookieJar?
+        /// Kinds of networks that are not used. Default: none; on Linux, and with other transports than URLSession's, a
+        /// request that avoids one fails with `unsupported`.
+        public var avoidedNetworks: NetworkKinds = []
         /// How long one attempt may take, from the moment it has its slot. Default: 60 s.
         public var timeout: Duration = .seconds(60)
         /// How many requests are in flight at once, at least 1. Default: 64.

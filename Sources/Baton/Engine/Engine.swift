@@ -97,6 +97,9 @@ final class Settings: Sendable {
     let rules: ResponseRules?
     let reading: ResponseReading?
     let configuration: Client.Configuration
+    /// Whether anything is added to requests as they leave, beside what their options say.
+    let dresses: Bool
+    let keepsCookies: Bool
     /// What stands around a request that does not choose among interceptors.
     let stack: InterceptorStack
     /// What is wrong with the configuration; nothing runs when there is such a fault.
@@ -110,7 +113,10 @@ final class Settings: Sendable {
         coalescing = configuration.coalescing
         keepsRecords = configuration.retry.attempts > 1
         observers = configuration.observers
+        keepsCookies = configuration.cookies != nil
         rules = ResponseRules(configuration)
+        dresses =
+            configuration.attemptField != nil || configuration.cookies != nil || !configuration.avoidedNetworks.isEmpty
         reading = configuration.envelope?.used.map { ResponseReading(envelope: $0) }
         self.configuration = configuration
         stack = InterceptorStack(configuration.interceptors)
@@ -124,7 +130,8 @@ final class Settings: Sendable {
                 fault = fault ?? BatonError(.invalidRequest, "the \(error.part) \(error.reason)")
             }
         }
-        context = _PlanContext(base: base, fields: configuration.fields, coding: configuration.coding)
+        context = _PlanContext(
+            base: base, fields: configuration.fields, query: configuration.query, coding: configuration.coding)
         self.fault = fault
     }
 

@@ -84,6 +84,17 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
         lines += other.lines
     }
 
+    /// These fields over others: a name that occurs here keeps what is here.
+    package func over(_ defaults: HTTPFields) -> HTTPFields {
+        if lines.isEmpty { return defaults }
+        if defaults.lines.isEmpty { return self }
+        var result = HTTPFields()
+        result.lines.reserveCapacity(lines.count + defaults.lines.count)
+        for line in defaults.lines where !contains(line.name) { result.lines.append(line) }
+        result.lines += lines
+        return result
+    }
+
     /// The first line that may not be sent, with what is wrong with it; nil when all are fine.
     ///
     /// A name must be a token and a value must hold no CR, LF or NUL (RFC 9110, 5.1 and 5.5).

@@ -15,6 +15,9 @@ public struct HTTPRequest: Sendable {
     public var fields: HTTPFields
     /// The body; `.none` when there is none.
     public var body: HTTPBody
+    /// The kinds of networks that it does not use; the engine says it. A transport that cannot tell them apart refuses
+    /// a request that avoids one.
+    public var avoidedNetworks: NetworkKinds = []
     /// The type of the request that this was built from, for transports that answer by type.
     package var requestType: (any Sendable.Type)?
 

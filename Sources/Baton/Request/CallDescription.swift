@@ -51,18 +51,23 @@ extension CallDescription {
 public final class _PlanContext: Sendable {
     package let base: HTTPOrigin?
     package let fields: HTTPFields
+    /// What is wrong with the fields; nil when nothing is.
+    package let fault: MessageFault?
+    package let query: CommonQuery
     package let coding: BodyCoding
     /// Random bits for idempotency keys.
     package let random: @Sendable () -> UInt64
 
     package init(
-        base: HTTPOrigin?, fields: HTTPFields, coding: BodyCoding,
+        base: HTTPOrigin?, fields: HTTPFields, query: QueryParameters = QueryParameters(), coding: BodyCoding,
         random: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) }
     ) {
         self.random = random
         self.base = base
         self.fields = fields
         self.coding = coding
+        self.query = CommonQuery(query, style: coding.parameterStyle)
+        fault = fields.firstInvalid.map { MessageFault("field \($0.name)", $0.reason) }
     }
 }
 
@@ -73,11 +78,13 @@ extension CallDescription {
         let options = source.options
         if let fault = options.fault { throw BatonError(.invalidConfiguration, fault).with(phase: .encode) }
         var request: HTTPRequest
+        var fault: MessageFault?
         do {
             let (origin, target) = try Self.place(source, in: context, options)
-            var fields = context.fields
-            fields.merge(source.fields)
-            request = HTTPRequest(method: method, origin: origin, target: target, fields: fields)
+            let own = source.fields
+            request = HTTPRequest(method: method, origin: origin, target: target, fields: own.over(context.fields))
+            // The client's own were looked at once.
+            fault = context.fault ?? own.fault
         } catch {
             throw BatonError(.invalidRequest, "\(error.part) \(error.reason)").with(
                 phase: .encode, request: method.rawValue)
@@ -85,7 +92,7 @@ extension CallDescription {
         request.requestType = R.self
         let body = source.body
         if !body.isNone { try Self.add(body, to: &request, using: options.coding ?? context.coding) }
-        if let fault = request.fault {
+        if let fault = fault ?? request.faultOfOtherThanFields {
             throw BatonError(.invalidRequest, "\(fault.part) \(fault.reason)")
                 .with(phase: .encode, request: request.summary)
         }
@@ -94,6 +101,16 @@ extension CallDescription {
     }
 
     private static func place<R: Request>(
+        _ source: R, in context: _PlanContext, _ options: RequestOptions
+    ) throws(MessageFault) -> (HTTPOrigin, target: String) {
+        guard context.query.isEmpty else {
+            let (origin, target) = try placeAlone(source, in: context, options)
+            return (origin, context.query.added(to: target))
+        }
+        return try placeAlone(source, in: context, options)
+    }
+
+    private static func placeAlone<R: Request>(
         _ source: R, in context: _PlanContext, _ options: RequestOptions
     ) throws(MessageFault) -> (HTTPOrigin, target: String) {
         let path = source.path
@@ -135,8 +152,9 @@ extension CallDescription {
 
 extension HTTPRequest {
     /// What forbids sending the request; nil when nothing does.
-    package var fault: MessageFault? {
-        if let (name, reason) = fields.firstInvalid { return MessageFault("field \(name)", reason) }
+    package var fault: MessageFault? { fields.fault ?? faultOfOtherThanFields }
+
+    fileprivate var faultOfOtherThanFields: MessageFault? {
         if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenByte) {
             return MessageFault("method", "is no token (RFC 9110, 5.6.2)")
         }
@@ -145,6 +163,10 @@ extension HTTPRequest {
         }
         return nil
     }
+}
+
+extension HTTPFields {
+    fileprivate var fault: MessageFault? { firstInvalid.map { MessageFault("field \($0.name)", $0.reason) } }
 }
 
 extension HTTPRequest {

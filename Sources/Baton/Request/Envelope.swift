@@ -58,7 +58,7 @@ public struct Envelope: Sendable {
     }
 
     /// No envelope, for requests of a client that has one.
-    public static let none: Envelope = {
+    public static let bare: Envelope = {
         var envelope = Envelope()
         envelope.isNone = true
         return envelope

@@ -1,7 +1,7 @@
 /// What is done about redirects: 301, 302, 303, 307 and 308 with a Location.
 ///
 /// ```swift
-/// client.redirects = .none
+/// client.redirects = .unfollowed
 /// client.redirects = Redirects(limit: 3) { redirect in
 ///     redirect.request.origin.host.hasSuffix(".example.com") ? redirect.request : nil
 /// }
@@ -37,7 +37,7 @@ public struct Redirects: Sendable {
     }
 
     /// None is followed: the redirect is the response, which the validation refuses unless it accepts its status.
-    public static let none = Redirects(limit: 0)
+    public static let unfollowed = Redirects(limit: 0)
 
     package var fault: String? {
         limit < 0 ? "the limit of redirects is \(limit): it must be 0 or more" : nil

@@ -114,7 +114,7 @@ public struct RequestOptions: Sendable {
         set { change { $0.validation = newValue } }
     }
 
-    /// What the server wraps its answer in; `.none` for nothing, nil: as around it. Client's default: nothing.
+    /// What the server wraps its answer in; `.bare` for nothing, nil: as around it. Client's default: nothing.
     public var envelope: Envelope? {
         get { box?.values.envelope }
         set { change { $0.envelope = newValue } }

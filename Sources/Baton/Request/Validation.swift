@@ -50,7 +50,7 @@ public struct Validation: Sendable {
     }
 
     /// Every response is accepted, whatever its status.
-    public static let none = Validation()
+    public static let anything = Validation()
 
     /// Whether only the statuses 200 to 299 are asked for.
     package var isStandard: Bool { statuses == Self.usual && contentTypes == nil && check == nil }

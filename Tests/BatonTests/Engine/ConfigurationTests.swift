@@ -15,8 +15,10 @@ struct ConfigurationTests {
             "retry",
             "interceptors", "observers", "coding", "retryBudget", "pacing", "breaker", "adaptiveConcurrency", "hedging",
             "coalescing",
-            // With tests of their own: of validation, envelopes, redirects and the size of responses.
-            "validation", "envelope", "redirects", "maxResponseBytes",
+            // Looked at in RequestDefaultsTests, CookieJarTests, ResponseLimitTests, ValidationTests, EnvelopeTests and
+            // RedirectTests.
+            "query", "attemptField", "avoidedNetworks", "cookies", "maxResponseBytes", "validation", "envelope",
+            "redirects",
         ]
         #expect(names.sorted() == looked.sorted(), "a new field needs a test of its effect here")
     }

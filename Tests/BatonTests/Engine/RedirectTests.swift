@@ -84,11 +84,11 @@ import Testing
         let hosts = try HostPair(
             carrier, HostPair.table(["a/x": .redirect("/y"), "a/bare": .redirect(nil, status: 301)]))
         let none = Call("/x", as: HTTPResponse.self) {
-            $0.options.redirects = Redirects.none
+            $0.options.redirects = .unfollowed
             $0.options.validation = Validation(statuses: 200..<400)
         }
         #expect(try await hosts.client.run(none).fields[.location] == "/y")
-        let refused = try await failure { try await hosts.client.run(Call("/x", as: Data.self).redirects(.none)) }
+        let refused = try await failure { try await hosts.client.run(Call("/x", as: Data.self).redirects(.unfollowed)) }
         #expect(refused.code == .unacceptableStatus && refused.response?.status == 302)
         let bare = try await failure { try await hosts.client.run(Call("/bare", as: Data.self)) }
         #expect(bare.code == .unacceptableStatus && bare.response?.status == 301)

@@ -34,7 +34,7 @@ import Testing
         try await withVirtualTime(
             transport: mock, seed: 5, baseURL: "http://a",
             configure: {
-                $0.interceptors = [BackupHost("https://b", "http://c:8080")]
+                $0.interceptors = [HostList("https://b", "http://c:8080")]
                 $0.retry = RetryPolicy(attempts: 2, backoff: .none)
             }
         ) { [mock] client, _ in
@@ -51,12 +51,47 @@ import Testing
         mock.on { $0.origin.host == "a" }.fail(.connectionLost)
         mock.on { $0.origin.host == "b" }.reply(status: 204)
         try await withVirtualTime(
-            transport: mock, baseURL: "http://a", configure: { $0.interceptors = [BackupHost("http://b")] }
+            transport: mock, baseURL: "http://a", configure: { $0.interceptors = [HostList("http://b")] }
         ) { [mock] client, _ in
             let error = try await failure { try await client.run(Send(method: .post)) }
             #expect(error.code == .connectionLost)
             #expect(mock.calls.count == 1)
             _ = try await client.run(Send(method: .post, fields: ["Idempotency-Key": "1"]))
+        }
+    }
+
+    @Test("Hosts are picked for each attempt; secrets stay at home unless they are shared")
+    func hostList() async throws {
+        mock.on(pattern: "/**").reply(status: 503)
+        func hosts(_ list: HostList) async throws -> [String] {
+            mock.reset()
+            mock.on { _ in true }.reply(status: 503)
+            try await withVirtualTime(
+                transport: mock, baseURL: "http://a",
+                configure: {
+                    $0.interceptors = [list]
+                    $0.fields = .bearer("t")
+                    $0.retry = RetryPolicy(attempts: 4, backoff: .none)
+                }
+            ) { client, _ in
+                _ = try await failure { try await client.run(Call("/static/x", as: Data.self)) }
+            }
+            return mock.calls.map {
+                "\($0.url.dropFirst(7).first ?? "-")\($0.fields[.authorization] == nil ? "" : "!")"
+            }
+        }
+        #expect(try await hosts(HostList("http://b", "http://c", rule: .nextAttempt)) == ["a!", "b", "c", "a!"])
+        let pick = HostList.Rule.pick { request, context in
+            request.path.hasPrefix("/static/") && context.attempt == 1 ? -1 : 0
+        }
+        #expect(try await hosts(HostList("http://b", "http://c", rule: pick)) == ["c", "a!", "a!", "a!"])
+        let shared = HostList("http://b", rule: .nextAttempt, credentials: .shared)
+        #expect(try await hosts(shared) == ["a!", "b!", "a!", "b!"])
+        try await withVirtualTime(
+            transport: mock, baseURL: "http://a", configure: { $0.interceptors = [HostList("ftp://b")] }
+        ) { client, _ in
+            let error = try await failure { try await client.run(Call("/x", as: Data.self)) }
+            #expect(error.code == .invalidConfiguration)
         }
     }
 

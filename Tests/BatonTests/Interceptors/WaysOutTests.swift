@@ -43,7 +43,7 @@ import Testing
             return try await next(request)
         }
         return [
-            hooks, Cache(.cacheElseNetwork), BackupHost("http://backup"), Modify(), TraceContext(),
+            hooks, Cache(.cacheElseNetwork), HostList("http://backup"), Modify(), TraceContext(),
             WaitForNetwork(network, upTo: .seconds(5)),
             Authentication(store) { _, client in try await client.run(Refresh()) }, BodyTransform(),
             Signing { _ in ["X-Signature": "1"] }, pair,

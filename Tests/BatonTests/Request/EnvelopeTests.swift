@@ -87,7 +87,7 @@ import Testing
                 "a/plain": .json(#"{"n": 1}"#), "a/good": .json(#"{"code":0,"result":{"n":2}}"#),
                 "a/own": .json(#"{"ok":true,"n":3}"#),
             ]))
-        let plain = Call("/plain", as: Answer.self) { $0.options.envelope = Envelope.none }
+        let plain = Call("/plain", as: Answer.self) { $0.options.envelope = .bare }
         let own = Call("/own", as: Answer.self) {
             $0.options.envelope = Envelope(code: "ok", payload: nil, success: [true])
         }

@@ -46,6 +46,10 @@
         }
 
         public func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
+            guard request.avoidedNetworks.isEmpty else {
+                receiver.fail(.networksUnknown)
+                return FinishedTransmission.shared
+            }
             var request = request
             if !request.body.isNone, request.body.bytes == nil, request.body.bodyStream == nil {
                 do {

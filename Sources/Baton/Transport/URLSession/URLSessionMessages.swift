@@ -23,7 +23,15 @@ extension URLRequest {
         if body.length > 0 && (request.method == .get || request.method == .head) {
             throw BatonError(.invalidRequest, "a \(request.method) request has a body: use another method")
         }
+        #if canImport(FoundationNetworking)
+            guard request.avoidedNetworks.isEmpty else { throw .networksUnknown }
+        #endif
         self.init(url: url, timeoutInterval: Self.noTimeout)
+        #if !canImport(FoundationNetworking)
+            if request.avoidedNetworks.contains(.cellular) { allowsCellularAccess = false }
+            if request.avoidedNetworks.contains(.expensive) { allowsExpensiveNetworkAccess = false }
+            if request.avoidedNetworks.contains(.constrained) { allowsConstrainedNetworkAccess = false }
+        #endif
         httpMethod = request.method.rawValue
         httpShouldHandleCookies = false
         for line in request.fields where line.name != .contentLength && line.name != .transferEncoding {
@@ -59,8 +67,11 @@ extension HTTPResponseHead {
         var lines: [HTTPFields.Line] = []
         lines.reserveCapacity(response.allHeaderFields.count)
         for (name, value) in response.allHeaderFields {
-            guard let name = name as? String, let value = value as? String else { continue }
-            lines.append(HTTPFields.Line(name: HTTPFieldName(name), value: value))
+            guard let text = name as? String, let value = value as? String else { continue }
+            let name = HTTPFieldName(text)
+            // The session joins lines with commas, which is wrong for this field alone (RFC 6265, 3).
+            let values = name == .setCookie ? SetCookie.lines(in: value) : [value]
+            for value in values { lines.append(HTTPFields.Line(name: name, value: value)) }
         }
         lines.sort { $0.name.rawName < $1.name.rawName }
         self.init(status: response.statusCode, fields: HTTPFields(lines))
