@@ -8,7 +8,7 @@ public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
     case warning
     /// One line for each attempt.
     case info
-    /// Fields, and requests as cURL lines.
+    /// Fields, requests as cURL lines, waits for slots, and what caches do.
     case debug
     /// Bodies, as far as a preview goes.
     case trace

@@ -57,7 +57,9 @@ package final class VirtualScheduler: TimerKeeper {
 
     package func deliver(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
         let id = ObjectIdentifier(queue)
-        state.withLock { $0.deliveries[id, default: []].append(body) }
+        // On that very queue, since completions may rely on it, those on the main actor above all.
+        let delivery: @Sendable () -> Void = { queue.sync(execute: body) }
+        state.withLock { $0.deliveries[id, default: []].append(delivery) }
         add(.delivery(id))
     }
 

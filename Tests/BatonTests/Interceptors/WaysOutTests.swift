@@ -9,6 +9,7 @@ import Testing
         case success, serverError, retriedTwice, cancelledInFlight, cancelledQueued, cancelledInWait, cacheHit,
             encodeError
         case decodeError, refreshed, refreshRefused, clientReleased, noNetwork, timedOut, closureThrew
+        case cancelledOffline, cancelledInRefresh, deadlinePassed, backup, staleHit
 
         var testDescription: String { rawValue }
     }
@@ -27,6 +28,7 @@ import Testing
     private let network = ManualReachability()
     private let store = InMemoryCredentialStore(BearerToken("T1"))
     private let story = Record<String>()
+    private let observer = RecordingObserver()
 
     private var interceptors: [any Interceptor] {
         let story = story
@@ -42,8 +44,13 @@ import Testing
             defer { story.add("attempt ends") }
             return try await next(request)
         }
+        let outer = ClosureInterceptor(placement: .call) { request, _, next in
+            story.add("call begins")
+            defer { story.add("call ends") }
+            return try await next(request)
+        }
         return [
-            hooks, Cache(.cacheElseNetwork), HostList("http://backup"), Modify(), TraceContext(),
+            outer, hooks, Cache(.cacheElseNetwork), HostList("http://backup"), Modify(), TraceContext(),
             WaitForNetwork(network, upTo: .seconds(5)),
             Authentication(store) { _, client in try await client.run(Refresh()) }, BodyTransform(),
             Signing { _ in ["X-Signature": "1"] }, pair,
@@ -51,17 +58,22 @@ import Testing
     }
 
     private func serve(_ way: WayOut) {
-        mock.on { $0.origin.host == "backup" }.fail(.cannotConnect)
-        mock.on(Refresh.self).reply(status: way == .refreshRefused ? 401 : 200, json: #"{"accessToken": "T2"}"#)
+        let backup = mock.on { $0.origin.host == "backup" }
+        if way == .backup { backup.reply { request in .item(for: request) } } else { backup.fail(.cannotConnect) }
+        mock.on(Refresh.self).reply(
+            status: way == .refreshRefused ? 401 : 200, json: #"{"accessToken": "T2"}"#,
+            after: way == .cancelledInRefresh ? .seconds(20) : .zero)
         let stub = mock.on { $0.path == "/items/1" && $0.origin.host == "mock" }
         switch way {
         case .serverError: stub.reply(status: 500)
+        case .backup: stub.fail(.cannotConnect)
+        case .staleHit: stub.reply(json: #"{"n": 1}"#, times: 1).then.fail(.connectionLost)
         case .retriedTwice: stub.reply(status: 503, times: 2).reply(json: #"{"n": 1}"#)
         case .decodeError: stub.reply(json: "nonsense")
         case .timedOut: stub.reply(status: 200, after: .seconds(1_000))
-        case .cancelledInFlight, .cancelledQueued, .cancelledInWait:
+        case .cancelledInFlight, .cancelledQueued, .cancelledInWait, .deadlinePassed:
             stub.reply(status: way == .cancelledInWait ? 503 : 200, json: #"{"n": 1}"#, after: .seconds(10))
-        case .refreshed, .refreshRefused:
+        case .refreshed, .refreshRefused, .cancelledInRefresh:
             stub.reply { request in
                 request.fields[.authorization] == "Bearer T2" ? .item(for: request) : .status(401)
             }
@@ -73,7 +85,7 @@ import Testing
     func pairs(_ way: WayOut, _ seed: UInt64) async throws {
         serve(way)
         let observers: [any EventObserver] = [
-            RequestLogger(.trace, to: LogSink { _, _ in }), capture, metrics, Notices(presenter),
+            RequestLogger(.trace, to: LogSink { _, _ in }), capture, metrics, Timeline(), Notices(presenter), observer,
             LoadingIndicator(presenter, delay: .zero, minimum: .zero),
         ]
         let completions = Record<Bool>()
@@ -90,7 +102,9 @@ import Testing
         ) { [self] client, clock in
             try await go(way, client, clock) { completions.add($0) }
             await clock.settle()
-            try await clock.sleep(for: .seconds(2))
+            // The refresh that nobody waits for any more, and what the transport has still to end.
+            try await clock.sleep(for: .seconds(30))
+            await clock.settle()
         }
         check(way, completions.all)
     }
@@ -105,9 +119,10 @@ import Testing
             } catch { ended(false) }
         }
         switch way {
-        case .cancelledInFlight, .cancelledInWait:
+        case .cancelledInFlight, .cancelledInWait, .cancelledOffline, .cancelledInRefresh:
+            if way == .cancelledOffline { network.set(isReachable: false) }
             let run = client.start(GetItem(n: 1))
-            try await clock.sleep(for: .seconds(way == .cancelledInWait ? 15 : 5))
+            try await clock.sleep(for: .seconds(way == .cancelledInWait ? 15 : way == .cancelledOffline ? 2 : 5))
             run.cancel()
             await end(run)
         case .cancelledQueued:
@@ -120,6 +135,12 @@ import Testing
         case .cacheHit:
             await end(client.start(GetItem(n: 1)))
             await end(client.start(GetItem(n: 1)))
+        case .staleHit:
+            var request = Call("/items/1", as: Item.self)
+            request.options.cacheMode = .networkElseCache
+            await end(client.start(request))
+            await end(client.start(request))
+        case .deadlinePassed: await end(client.start(GetItem(n: 1).deadline(.seconds(5))))
         case .encodeError: await end(client.start(Send(method: .put, body: .json(Double.nan))))
         case .clientReleased: await end(client.with { _ in }.start(GetItem(n: 1)))
         case .noNetwork:
@@ -131,40 +152,83 @@ import Testing
         }
     }
 
+    /// How each run ends, how often the item was asked for at its host, and how many calls the interceptors saw that were
+    /// cut off.
+    private struct Expected {
+        var completions: [Bool]
+        var sent: Int
+        var cutOff = 0
+    }
+
+    private func expected(_ way: WayOut) -> Expected {
+        switch way {
+        case .success, .clientReleased: Expected(completions: [true], sent: 1)
+        case .cacheHit: Expected(completions: [true, true], sent: 1)
+        case .staleHit: Expected(completions: [true, true], sent: 4)
+        case .retriedTwice, .backup: Expected(completions: [true], sent: 3)
+        case .refreshed: Expected(completions: [true], sent: 2)
+        case .serverError, .timedOut: Expected(completions: [false], sent: 3)
+        case .decodeError, .closureThrew, .refreshRefused: Expected(completions: [false], sent: 1)
+        case .encodeError, .noNetwork: Expected(completions: [false], sent: 0)
+        case .cancelledOffline: Expected(completions: [false], sent: 0, cutOff: 1)
+        case .cancelledQueued: Expected(completions: [false, true], sent: 1, cutOff: 1)
+        case .cancelledInFlight, .cancelledInWait, .cancelledInRefresh:
+            Expected(completions: [false], sent: 1, cutOff: 1)
+        // Past its deadline a call has failed, and the last hook is told so.
+        case .deadlinePassed: Expected(completions: [false], sent: 1)
+        }
+    }
+
     private func check(_ way: WayOut, _ completions: [Bool]) {
-        let succeeds: [WayOut: [Bool]] = [
-            .success: [true], .retriedTwice: [true], .cacheHit: [true, true], .refreshed: [true],
-            .clientReleased: [true], .cancelledQueued: [false, true],
-        ]
-        #expect(completions == succeeds[way] ?? [false])
+        let expected = expected(way)
+        #expect(completions == expected.completions)
+        #expect(mock.calls.filter { $0.url == "http://mock/items/1" }.count == expected.sent)
+        #expect(mock.inFlight == 0)
+        checkObservers()
+        // Loading: the runs of refreshes are shown with the others.
+        #expect(presenter.isPaired)
+        #expect(presenter.calls.contains(.showLoading(nil)))
+        // Notices: one for each run that failed, none for others.
+        #expect(presenter.notices.count == metrics.snapshot.runsFailed)
+        // Interceptors: what was passed on has come back, also where it was cut off.
+        let counts = Dictionary(grouping: story.all) { $0 }.mapValues(\.count)
+        #expect(counts["call begins"] == counts["call ends"])
+        #expect(counts["attempt begins"] == counts["attempt ends"])
+        // The last hook is not called for what is cancelled, and once for everything else.
+        #expect(counts["begin", default: 0] - counts["end", default: 0] == expected.cutOff)
+        #expect(counts["begin", default: 0] == counts["call begins", default: 0])
+        let cache = metrics.snapshot.cache
+        #expect(cache.hits == (way == .cacheHit || way == .staleHit ? 1 : 0))
+        #expect(cache.hits + cache.misses <= counts["call begins", default: 0])
+    }
+
+    /// What observers were told has a beginning and one end, in this order.
+    private func checkObservers() {
         let counts = metrics.snapshot
         #expect(counts.runsStarted == counts.runsEnded)
-        #expect(counts.runsFailed + counts.runsCancelled == counts.runsStarted - successes(way))
         #expect(counts.openRuns == 0)
         #expect(counts.total.inFlight == 0)
         #expect(counts.total.started == counts.total.succeeded + counts.total.failed)
         #expect(counts.total.started == mock.calls.count)
         #expect(capture.exchanges.count == counts.total.started)
-        #expect(mock.inFlight == 0)
-        // Loading: the runs of refreshes are shown with the others.
-        #expect(presenter.isPaired)
-        #expect(presenter.calls.contains(.showLoading(nil)))
-        // Notices: one for each run that failed, none for others.
-        #expect(presenter.notices.count == counts.runsFailed)
-        // Interceptors: what was passed on has come back.
-        let all = story.all
-        #expect(all.filter { $0 == "attempt begins" }.count == all.filter { $0 == "attempt ends" }.count)
-        let cancelled = completions.filter { !$0 }.count - counts.runsFailed
-        #expect(all.filter { $0 == "begin" }.count >= all.filter { $0 == "end" }.count)
-        #expect(all.filter { $0 == "begin" }.count - all.filter { $0 == "end" }.count <= max(0, cancelled) + 1)
-    }
-
-    /// The runs that succeeded, those of refreshes included.
-    private func successes(_ way: WayOut) -> Int {
-        switch way {
-        case .success, .retriedTwice, .clientReleased, .cancelledQueued: 1
-        case .cacheHit, .refreshed: 2
-        default: 0
+        #expect(counts.queueWait.count <= counts.queued)
+        var runs: [UInt64: [String]] = [:]
+        var attempts: [String: [String]] = [:]
+        for event in observer.events {
+            switch event {
+            case .runStarted(let run): runs[run.run, default: []].append("started")
+            case .runEnded(let run, _): runs[run.run, default: []].append("ended")
+            case .attemptStarted(let attempt):
+                #expect(runs[attempt.run] == ["started"])
+                attempts["\(attempt.call).\(attempt.attempt) \(attempt.request.origin)", default: []].append("started")
+            case .attemptEnded(let attempt, _):
+                #expect(runs[attempt.run] == ["started"])
+                attempts["\(attempt.call).\(attempt.attempt) \(attempt.request.origin)", default: []].append("ended")
+            case .cache(let event): #expect(runs[event.run] == ["started"])
+            default: break
+            }
         }
+        #expect(runs.values.allSatisfy { $0 == ["started", "ended"] })
+        #expect(attempts.values.allSatisfy { $0 == ["started", "ended"] }, "\(attempts)")
     }
 }

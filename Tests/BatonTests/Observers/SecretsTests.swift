@@ -42,27 +42,42 @@ import Testing
         let timeline = Timeline()
         let presenter = RecordingPresenter()
         let metrics = Metrics()
+        let observer = RecordingObserver()
+        let audit = Audit()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tape = folder.appendingPathComponent("tape.har")
+        let cassette = try Cassette(file: tape, around: mock)
         let credentials = InMemoryCredentialStore(BearerToken("S3CRET", refreshToken: "S3CRET"))
         let request = request
         try await withVirtualTime(
-            transport: mock,
+            transport: cassette, audit: audit,
             configure: {
                 $0.interceptors = [
+                    Cache(), Hooks(), TraceContext(),
                     Authentication(credentials) { _, _ in throw Leaky() }, Signing { _ in ["X-Signature": "S3CRET"] },
                 ]
                 $0.observers = LogLevel.allCases.map { RequestLogger($0, to: LogSink { output.add($1) }) }
-                $0.observers += [capture, timeline, metrics, Notices(presenter), LoadingIndicator(presenter)]
+                $0.observers += [
+                    capture, timeline, metrics, Notices(presenter), LoadingIndicator(presenter), observer,
+                ]
                 $0.retry = RetryPolicy(attempts: 2, backoff: .none, methods: .all)
             }
         ) { client, clock in
-            do throws(BatonError) { _ = try await client.run(request) } catch {
+            let run = client.start(request)
+            do throws(BatonError) { _ = try await run.value } catch {
                 output.add(String(reflecting: error.with(message: "")))
                 output.add(error.request ?? "")
                 if status != 0 { output.add("\(error)") }
             }
             await clock.settle()
+            output.add("\(run.trace)")
         }
         #expect(output.count > 5)
+        for event in observer.events { output.add("\(event)") }
+        do { try audit.verify() } catch { output.add("\(error)") }
+        // What failed without a response is not on the tape.
+        output.add(String(decoding: (try? Data(contentsOf: tape)) ?? Data(), as: UTF8.self))
         output.add(String(decoding: capture.har(), as: UTF8.self))
         output.add("\(capture.exchanges)")
         output.add(timeline.html() + timeline.svg() + timeline.text())

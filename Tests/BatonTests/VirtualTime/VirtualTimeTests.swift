@@ -1,5 +1,6 @@
 import Baton
 import BatonTesting
+import Dispatch
 import Testing
 
 @Suite("Virtual time")
@@ -66,5 +67,23 @@ struct VirtualTimeTests {
             }
         }
         #expect(try await interleaving() == interleaving())
+    }
+
+    @Test("A completion comes on the main actor, or on the queue that was named, on virtual time too")
+    func completions() async throws {
+        let queue = DispatchQueue(label: "test.named")
+        let told = Record<String>()
+        try await withVirtualTime(transport: ScriptedTransport { _, n in .reply(.item(n)) }) { client, clock in
+            client.start(GetItem(n: 1)) { _ in
+                MainActor.preconditionIsolated()
+                told.add("main")
+            }
+            client.start(GetItem(n: 1), on: queue) { _ in
+                dispatchPrecondition(condition: .onQueue(queue))
+                told.add("named")
+            }
+            await clock.run()
+        }
+        #expect(Set(told.all) == ["main", "named"])
     }
 }

@@ -4,7 +4,7 @@
 /// request.query = ["page": 2, "tags": ["a", "b"]]                 // page=2&tags[]=a&tags[]=b, brackets escaped
 /// request.query = QueryParameters(dictionary)                     // sorted by name: the same bytes in every process
 /// request.query = try QueryParameters(encoding: filter)           // any Encodable, sorted by key
-/// request.query = ["ids": [1, 2]].styled(.init(arrays: .repeated))
+/// request.query.style = ParameterStyle(arrays: .repeated)         // tags=a&tags=b
 /// ```
 /// A nil value is left out, and an empty list or object sends nothing. Everything that RFC 3986 does not call
 /// unreserved is percent-encoded, `+` included; a space is `%20` in a query and `+` in a form.
