@@ -91,8 +91,8 @@ struct TimelineState: Sendable {
         case .breakerChanged(let key, let phase, let instant): mark(instant, "breaker of \(key) \(phase)")
         case .cache(let event):
             guard case .hit(let age, let isStale) = event.kind else { return }
-            let age = "\(isStale ? "stale, " : "")\(age.briefly) old"
-            mark(event.instant, "\(event.request.method) \(event.request.path) from the cache, \(age)")
+            let words = "\(isStale ? "stale, " : "")\(age.briefly) old"
+            mark(event.instant, "\(event.request.method) \(event.request.path) from the cache, \(words)")
         default: break
         }
     }
