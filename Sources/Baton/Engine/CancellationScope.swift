@@ -15,6 +15,7 @@ public final class CancellationScope: Sendable {
 
     private let state = LockBox(State())
 
+    /// A scope in which nothing runs yet.
     public init() {}
 
     deinit { cancel(because: Self.released) }

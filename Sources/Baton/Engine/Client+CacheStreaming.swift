@@ -1,5 +1,6 @@
 /// What a request yielded, and where it came from.
 public struct Delivery<Value: Sendable>: Sendable {
+    /// What was delivered.
     public let value: Value
     /// How old the response is, where it came from a cache; nil where it came from the network.
     public let cacheAge: Duration?
@@ -36,6 +37,7 @@ public struct DeliveryStream<R: Request>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, request: request) }
 
+    /// Reads the deliveries of one run.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: Client
         private let request: R

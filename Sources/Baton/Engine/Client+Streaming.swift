@@ -29,6 +29,7 @@ public struct BatchStream<Item: Sendable>: AsyncSequence, Sendable {
         Iterator(self)
     }
 
+    /// Reads the items of one run, which ends with it.
     public struct Iterator: AsyncIteratorProtocol {
         private let run: StreamRun<Item>
 
@@ -86,6 +87,7 @@ public struct PageStream<P: Plan>: AsyncSequence, Sendable {
         Iterator(client: client, pages: pages)
     }
 
+    /// Reads pages, each when it is asked for.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: Client
         private let pages: Pages<P>

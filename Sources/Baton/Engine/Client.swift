@@ -7,6 +7,7 @@
 /// A client is immutable and may be used from anywhere. What is wrong with its configuration is reported by each run.
 /// Runs that are under way finish also when their client is released.
 public final class Client: Runner {
+    /// How the client works, as it was given.
     public let configuration: Configuration
     package let engine: Engine
     let settings: Settings
@@ -143,6 +144,7 @@ extension Client {
         /// 256 MB.
         public var maxResponseBytes = 256 << 20
 
+        /// The defaults.
         public init() {}
     }
 }

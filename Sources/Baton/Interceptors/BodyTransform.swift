@@ -13,6 +13,7 @@ public import Foundation
 /// Bodies of failed responses are changed too, so that the error that holds one can be read. A request's body that is a
 /// stream is refused, since it would go out as it is.
 public struct BodyTransform: Interceptor {
+    /// Gets the bytes and the fields that go with them, and returns the bytes in their place.
     public typealias Change = @Sendable (Data, inout HTTPFields) throws -> Data
 
     public let id: InterceptorID

@@ -15,6 +15,7 @@
 public struct Hooks: Interceptor {
     /// What `prepare` and `willSend` want.
     public enum Step: Sendable {
+        /// Go on.
         case go
         /// Nothing is sent; this is the response, which `didSucceed` and `process` see like any other.
         case end(HTTPResponse)
@@ -24,13 +25,17 @@ public struct Hooks: Interceptor {
 
     /// What `didSucceed` wants.
     public enum AfterSuccess: Sendable {
+        /// The response is the result.
         case done
+        /// The request is sent again, as far as the retry policy has attempts left.
         case sendAgain
     }
 
     /// What `didFail` wants.
     public enum AfterFailure: Sendable {
+        /// The error is the result.
         case fail
+        /// The request is sent again, as far as the retry policy has attempts left.
         case sendAgain
         /// This is the response in place of the failure.
         case answer(HTTPResponse)
@@ -50,6 +55,7 @@ public struct Hooks: Interceptor {
     /// Last, once for each request that is not cancelled; it may change the result.
     public var process: (@Sendable (inout Result<HTTPResponse, BatonError>, AttemptContext) async throws -> Void)?
 
+    /// Hooks that do nothing yet.
     public init() {}
 
     public func intercept(

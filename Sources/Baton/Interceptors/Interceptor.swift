@@ -27,6 +27,8 @@ public protocol Interceptor: Sendable {
     /// What requests call it that choose among interceptors, see `RequestOptions.interceptors`. Default: the name of its
     /// type. Give one of several of a type a name of its own.
     var id: InterceptorID { get }
+    /// Answers the request: by `next`, which hands it on and may be called again, or in its place. What it throws is the
+    /// failure of the attempt or call. It runs in a Swift task that is cancelled with the request.
     func intercept(_ request: HTTPRequest, context: AttemptContext, next: Next) async throws -> HTTPResponse
 }
 
@@ -48,6 +50,7 @@ public enum InterceptorPlacement: Sendable {
 /// `adapt` gets a fresh copy of the original request for each attempt. It may run on any thread, a transport's
 /// included, so it must not block. What it throws fails the request before it is sent.
 public protocol RequestAdapter: Interceptor {
+    /// Changes the request before it is sent; once for each attempt, on a worker thread. What it throws fails the attempt.
     func adapt(_ request: inout HTTPRequest, context: AttemptContext) throws
 }
 

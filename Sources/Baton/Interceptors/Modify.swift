@@ -9,8 +9,11 @@
 /// What a closure throws fails the request. A ``RequestAdapter`` of one's own is cheaper, where the request is all that
 /// changes.
 public struct Modify: Interceptor {
+    /// Changes a request before it is sent.
     public typealias ChangeRequest = @Sendable (inout HTTPRequest, AttemptContext) async throws -> Void
+    /// Changes a response to the request.
     public typealias ChangeResponse = @Sendable (inout HTTPResponse, HTTPRequest, AttemptContext) async throws -> Void
+    /// Answers in place of a failure, or throws one.
     public typealias Recover = @Sendable (BatonError, HTTPRequest, AttemptContext) async throws -> HTTPResponse?
 
     public let placement: InterceptorPlacement

@@ -30,6 +30,7 @@ public struct Signing: RequestAdapter {
 
 /// A request in a form that both sides come to: everything in one order.
 public struct CanonicalRequest: Sendable {
+    /// The method, such as GET.
     public let method: HTTPMethod
     /// Host, with the port where it is not the usual one.
     public let host: String

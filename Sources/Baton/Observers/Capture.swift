@@ -13,16 +13,21 @@ public final class Capture: EventObserver {
     public struct Exchange: Sendable {
         /// The place in the order in which they began.
         public let number: UInt64
+        /// The method of the request.
         public let method: HTTPMethod
+        /// The URL, with its query and without secrets.
         public let url: String
+        /// The fields as they were sent, without secrets.
         public let requestFields: HTTPFields
         /// Nil without a body, and for one that is a stream or too long.
         public let requestBody: Data?
         /// By the wall clock.
         public let started: Date
+        /// From the slot to the end.
         public internal(set) var duration: Duration?
         /// Nil as long as there is none.
         public internal(set) var status: Int?
+        /// The fields of the response, without secrets; none without a response.
         public internal(set) var responseFields: HTTPFields = [:]
         /// Nil without a response, and for a body that is too long.
         public internal(set) var responseBody: Data?

@@ -13,6 +13,7 @@
 /// the same time. A run completes after its observers were told everything about it. An observer may block; it then
 /// holds up the run that it observes and no other.
 public protocol EventObserver: Sendable {
+    /// Takes note of an event. It is called on a worker thread, for one run one event at a time.
     func observe(_ event: Event)
     /// The same for observers that need the client's time; part of the library's own machinery and not to be implemented.
     func _observe(_ event: Event, _ setting: _EventSetting)

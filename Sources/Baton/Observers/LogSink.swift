@@ -27,6 +27,7 @@ public struct LogSink: Sendable {
     /// `write` is called once for each message, which may have several lines; from worker threads, also at the same time.
     public init(_ write: @escaping @Sendable (LogLevel, String) -> Void) { self.write = write }
 
+    /// Hands over one message.
     public func callAsFunction(_ level: LogLevel, _ message: String) { write(level, message) }
 
     /// Standard error, one write for each message, so that messages of several threads do not run into each other.

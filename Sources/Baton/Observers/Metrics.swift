@@ -9,13 +9,19 @@
 public final class Metrics: EventObserver {
     /// The counts since the beginning, or since `reset`.
     public struct Snapshot: Sendable {
+        /// Runs that were begun.
         public internal(set) var runsStarted = 0
+        /// Runs that are over, however they ended.
         public internal(set) var runsEnded = 0
+        /// Runs that ended with an error, cancelled ones not among them.
         public internal(set) var runsFailed = 0
+        /// Runs that were cancelled.
         public internal(set) var runsCancelled = 0
         /// Runs that have begun and not ended.
         public internal(set) var openRuns = 0
+        /// Attempts that followed a failed one of the same request.
         public internal(set) var retries = 0
+        /// Slots that were taken back because the transport did not end a cancelled exchange in time.
         public internal(set) var forfeitedSlots = 0
         /// Attempts that found no free slot.
         public internal(set) var queued = 0
@@ -31,27 +37,41 @@ public final class Metrics: EventObserver {
         public var latency: LatencyHistogram { total.latency }
     }
 
+    /// What the cache did.
     public struct CacheCounts: Sendable, Hashable {
         /// Answers from a cache, stale ones included, but not those that a server confirmed.
         public internal(set) var hits = 0
+        /// Answers that were too old, where nothing better was to be had.
         public internal(set) var staleHits = 0
+        /// Requests for which it had nothing that could be used.
         public internal(set) var misses = 0
+        /// Responses that were kept.
         public internal(set) var stored = 0
+        /// Responses that the server confirmed.
         public internal(set) var revalidated = 0
+        /// URLs that were forgotten because another method changed what is there.
         public internal(set) var invalidated = 0
+        /// Responses that were forgotten for want of room.
         public internal(set) var evicted = 0
     }
 
+    /// The attempts of one host, or of all.
     public struct Attempts: Sendable {
+        /// Attempts that got their slot.
         public internal(set) var started = 0
+        /// Attempts with a response that was accepted.
         public internal(set) var succeeded = 0
+        /// Attempts that ended with an error, cancelled ones among them.
         public internal(set) var failed = 0
+        /// Attempts that are under way.
         public internal(set) var inFlight = 0
+        /// The most that were under way at once.
         public internal(set) var maxInFlight = 0
         /// Responses by status, those included that were not accepted.
         public internal(set) var statuses: [Int: Int] = [:]
         /// Failures by their code.
         public internal(set) var failures: [BatonError.Code: Int] = [:]
+        /// How long attempts took, from the slot to their end.
         public internal(set) var latency = LatencyHistogram()
     }
 
@@ -69,6 +89,7 @@ public final class Metrics: EventObserver {
     private static let maxHosts = 500
     private let state = LockBox(State())
 
+    /// Counts that begin at zero.
     public init() {}
 
     /// The counts as they are now.
@@ -171,8 +192,10 @@ public struct LatencyHistogram: Sendable, Hashable {
     private var buckets: [Int: Int] = [:]
     /// How many durations there were.
     public private(set) var count = 0
+    /// The longest duration; zero when there was none.
     public private(set) var max = Duration.zero
 
+    /// A histogram of no durations.
     public init() {}
 
     mutating func add(_ duration: Duration) {

@@ -15,6 +15,7 @@ public final class Notices: EventObserver {
     /// The runs whose last response had nothing to show.
     private let empty = LockBox<Set<UInt64>>([])
 
+    /// Shows failures by the presenter, in these words.
     public init(_ presenter: any Presenter, _ texts: NoticeTexts = NoticeTexts()) {
         self.texts = texts
         queue = PresenterQueue(presenter)
@@ -61,13 +62,16 @@ public struct NoticeTexts: Sendable {
             if case .object(let object) = value, case .int(let code)? = object["code"] { Int(code) } else { nil }
         }
     }
+    /// The words for codes of a business envelope; they go before all others.
     public var businessCodes: [Int: String] = [:]
+    /// The words for statuses.
     public var statuses: [Int: String] = [
         401: "Please sign in.", 403: "You may not do that.", 404: "That is not there any more.",
         429: "Too many requests. Please wait a little.", 500: "The server has a problem.",
         502: "The server cannot be reached.", 503: "The server is busy. Please try again later.",
         504: "The server does not answer.",
     ]
+    /// The words for kinds of failures.
     public var codes: [BatonError.Code: String] = [
         .timedOut: "That took too long.", .deadlineExceeded: "That took too long.",
         .cannotFindHost: "The server cannot be found.", .cannotConnect: "The server cannot be reached.",
@@ -85,6 +89,7 @@ public struct NoticeTexts: Sendable {
         return ["", "[]", "{}", "null"].contains(text)
     }
 
+    /// English words for the most frequent failures.
     public init() {}
 
     /// Nil when the user is told nothing.

@@ -21,6 +21,7 @@ extension Presenter {
 
 /// A message for the user about a run that is over.
 public struct Notice: Sendable, Hashable {
+    /// What the notice is about.
     public enum Kind: Sendable {
         /// It failed.
         case failure
@@ -28,14 +29,18 @@ public struct Notice: Sendable, Hashable {
         case empty
     }
 
+    /// What it is about.
     public let kind: Kind
+    /// What is shown.
     public let message: String
+    /// The app's name of the place to show it in; nil leaves it to the presenter.
     public let place: String?
     /// What kind of failure it is; nil when it is none.
     public let code: BatonError.Code?
     /// The status of the response; nil without one.
     public let status: Int?
 
+    /// A notice, for a presenter of your own to be tested with.
     public init(_ kind: Kind, _ message: String, place: String?, code: BatonError.Code? = nil, status: Int? = nil) {
         self.kind = kind
         self.message = message

@@ -6,10 +6,14 @@ public struct BatchProgress: Sendable, Hashable {
     public var pending = 0
     /// Items under way, those that wait for another attempt included.
     public var running = 0
+    /// Items that succeeded.
     public var succeeded = 0
+    /// Items that failed and are not being sent again.
     public var failed = 0
+    /// Items that were cancelled.
     public var cancelled = 0
 
+    /// Counts of zero.
     public init() {}
 
     /// Items that are over.

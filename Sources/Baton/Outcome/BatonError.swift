@@ -72,7 +72,22 @@ public struct BatonError: Error, Sendable {
 
     /// What was going on when it failed.
     public enum Phase: String, Sendable {
-        case encode, intercept, queue, send, receive, validate, decode, derive
+        /// The request was being built.
+        case encode
+        /// Interceptors had it.
+        case intercept
+        /// It waited for a slot.
+        case queue
+        /// It was being sent, or waited for the response's head.
+        case send
+        /// The response was coming in.
+        case receive
+        /// The response was being judged.
+        case validate
+        /// The body was being read.
+        case decode
+        /// A closure of the plan was being called.
+        case derive
     }
 }
 

@@ -22,8 +22,10 @@ public struct BusinessFailure: Error, Sendable, Hashable {
     public let code: BusinessCode
     /// What the user may be told: the table's message for the code, else the server's; nil when there is none.
     public let message: String?
+    /// What the envelope says is to be done about it.
     public let action: Action
 
+    /// A failure as an envelope tells it.
     public init(code: BusinessCode, message: String? = nil, action: Action = .report) {
         self.code = code
         self.message = message

@@ -1,5 +1,6 @@
 /// What a cache did for one request.
 public struct CacheEvent: Sendable {
+    /// What a cache can do.
     public enum Kind: Sendable, Hashable {
         /// It answered with a response that old; `isStale` where it was too old and nothing better was to be had.
         case hit(age: Duration, isStale: Bool)
@@ -19,6 +20,7 @@ public struct CacheEvent: Sendable {
     public let run: UInt64
     /// The number of the request within the process; its attempts share it.
     public let call: UInt64
+    /// What it did.
     public let kind: Kind
     /// The request as it came to the cache.
     public let request: HTTPRequest

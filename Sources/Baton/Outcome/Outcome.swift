@@ -12,6 +12,7 @@ public struct Outcome<Value: Sendable>: Sendable {
         case notStarted
     }
 
+    /// How the item ended.
     public let result: Result
     /// How often the item's request went to the transport; for an item that is a chain or a batch, 1 a round.
     public let attempts: Int

@@ -6,7 +6,10 @@
 public struct Presentation: Sendable, Hashable {
     /// Whether something is shown.
     public enum Visibility: Sendable {
-        case shown, hidden
+        /// It is shown.
+        case shown
+        /// It is not.
+        case hidden
     }
 
     /// The app's name of the place to show in; nil, the default, leaves it to the presenter.
@@ -16,6 +19,7 @@ public struct Presentation: Sendable, Hashable {
     /// Default: shown.
     public var errors: Visibility
 
+    /// Says where it is shown, and what; by default all, in a place that the presenter chooses.
     public init(in place: String? = nil, loading: Visibility = .shown, errors: Visibility = .shown) {
         self.place = place
         self.loading = loading

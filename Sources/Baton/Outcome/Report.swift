@@ -17,14 +17,19 @@ public struct Report<Item: Sendable>: Sendable, RandomAccessCollection {
 
     /// An item that succeeded.
     public struct Success: Sendable {
+        /// The item's place in the input.
         public let index: Int
+        /// What the item yielded.
         public let value: Item
     }
 
     /// An item that failed for good.
     public struct Failure: Sendable {
+        /// The item's place in the input.
         public let index: Int
+        /// Why it failed.
         public let error: BatonError
+        /// How often it went to the transport.
         public let attempts: Int
     }
 

@@ -96,7 +96,8 @@ public struct Batch<Item: Sendable>: Plan {
     /// Tells `body` of each item once, when its outcome is final, before the batch completes.
     ///
     /// It is called one at a time, in the order in which outcomes become final, on worker threads. Failures of a batch
-    /// with `reconnect` are final when they are accepted. Items that never began are not told.
+    /// with `reconnect` are final when they are accepted. Items that never began are not told. With `client.stream` it is
+    /// not called, because the stream has each outcome itself.
     public func onEach(_ body: @escaping @Sendable (Int, Outcome<Item>) -> Void) -> Batch {
         var copy = self
         copy.definition.onEach = .init { index, results in

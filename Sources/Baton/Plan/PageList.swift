@@ -36,6 +36,7 @@ public final class PageList<P: Plan>: Sendable {
     private let source: Pages<P>
     private let state = LockBox(State())
 
+    /// A list that has no page yet.
     public init(_ pages: Pages<P>) {
         source = pages
     }

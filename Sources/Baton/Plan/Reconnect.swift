@@ -7,7 +7,9 @@ public struct Round: Sendable {
 
     /// An item that failed in this pass.
     public struct Failure: Sendable {
+        /// The item's place in the input.
         public let index: Int
+        /// Why it failed in this pass.
         public let error: BatonError
         /// How often the item was sent so far, in all passes.
         public let attempts: Int

@@ -18,6 +18,7 @@ public struct AdaptiveConcurrency: Sendable, Hashable {
     /// What a drop multiplies the limit by. Default 0.9; above 0, below 1. It lowers the limit by at least 1.
     public var decrease: Double
 
+    /// A limit that finds itself within these bounds; see the properties for what each means.
     public init(initial: Int = 8, minimum: Int = 1, maximum: Int = 64, decrease: Double = 0.9) {
         self.initial = initial
         self.minimum = minimum

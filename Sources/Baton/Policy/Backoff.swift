@@ -16,6 +16,7 @@ public struct Backoff: Sendable, Hashable {
     public var factor: Double
     /// The longest wait. It is applied before jitter, so that waits at the cap differ too.
     public var cap: Duration
+    /// How waits are spread, so that clients do not come back together.
     public var jitter: Jitter
 
     /// Waits that grow: `base · factorⁿ`, at most `cap`. Defaults: 100 ms, doubling, at most 20 s, full jitter.

@@ -37,6 +37,7 @@ public struct CircuitBreaker: Sendable {
     /// What counts as a failure. Default: errors of the network (`isTransient`), and statuses of 500 and above.
     public var isFailure: @Sendable (Result<HTTPResponse, BatonError>) -> Bool
 
+    /// A breaker; see the properties for what each value means.
     public init(
         failureShare: Double = 0.5, minimumCalls: Int = 20, window: Duration = .seconds(30),
         openDuration: Duration = .seconds(30), jitter: Double = 0.1, probes: Int = 1, key: Key = .host,

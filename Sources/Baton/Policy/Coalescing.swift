@@ -14,6 +14,7 @@ public struct Coalescing: Sendable {
     /// sent. Requests of different identities are never shared. Default: always the same.
     public var identity: @Sendable (HTTPRequest) -> String
 
+    /// Coalescing; see the properties for what each value means.
     public init(
         ignoring ignoredFields: Set<HTTPFieldName> = Coalescing.tracingFields,
         identity: @escaping @Sendable (HTTPRequest) -> String = { _ in "" }

@@ -23,6 +23,7 @@ public struct Hedging: Sendable, Hashable {
     /// How many copies are sent beside the first one at most. Default 1.
     public var copies: Int
 
+    /// Hedging; see the properties for what each value means.
     public init(delay: Delay = .percentile(), copies: Int = 1) {
         self.delay = delay
         self.copies = copies

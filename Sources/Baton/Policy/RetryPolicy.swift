@@ -39,6 +39,7 @@ public struct RetryPolicy: Sendable {
     /// held meanwhile.
     public var retryableAsync: (@Sendable (RetryDecisionContext) async -> RetryDecision?)?
 
+    /// A policy; see the properties for what each value means.
     public init(
         attempts: Int = 3, backoff: Backoff = .exponential(), methods: Methods = .idempotent,
         statuses: Set<Int> = [408, 429, 500, 502, 503, 504], longestRetryAfter: Duration = .seconds(60),

@@ -19,6 +19,7 @@ public struct ServerPacing: Sendable, Hashable {
     /// From this limit on the host is on its own again. Default 64.
     public var lastLimit: Int
 
+    /// Pacing; see the properties for what each value means.
     public init(
         longestPause: Duration = .seconds(60), jitter: Double = 0.1, firstLimit: Int = 1,
         step: Duration = .milliseconds(250), lastLimit: Int = 64

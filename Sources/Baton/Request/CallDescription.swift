@@ -41,7 +41,7 @@ extension CallDescription {
     package func into(_ sink: any ResponseSink, change: (inout HTTPRequest) -> Void = { _ in }) -> CallDescription {
         var (request, options) = (request, options)
         options.cacheMode = .ignore
-        options.envelope = Envelope.none
+        options.envelope = .bare
         change(&request)
         return CallDescription(request: request, output: HTTPResponse.self, options: options, sink: sink)
     }

@@ -19,18 +19,24 @@ internal import Foundation
 public struct Envelope: Sendable {
     /// What a code of a failure means.
     public struct Rule: Sendable {
+        /// What is done about the failure.
         public var action: BusinessFailure.Action
         /// What the user may be told, in place of the server's message; nil keeps that.
         public var message: String?
 
+        /// What is done about a failure, and what the user may be told.
         public init(_ action: BusinessFailure.Action, _ message: String? = nil) {
             self.action = action
             self.message = message
         }
 
+        /// The failure is only told, in these words.
         public static func warn(_ message: String? = nil) -> Rule { Rule(.warn, message) }
+        /// The failure asks for a new credential.
         public static func refresh(_ message: String? = nil) -> Rule { Rule(.refresh, message) }
+        /// The failure asks for another sign-in.
         public static func signIn(_ message: String? = nil) -> Rule { Rule(.signIn, message) }
+        /// The failure is worth another attempt.
         public static func retry(_ message: String? = nil) -> Rule { Rule(.retry, message) }
     }
 
@@ -46,6 +52,7 @@ public struct Envelope: Sendable {
     public var failures: [BusinessCode: Rule]
     private(set) var isNone = false
 
+    /// An envelope; see the properties for what each value means.
     public init(
         code: String = "code", message: String = "message", payload: String? = "data",
         success: Set<BusinessCode> = [0], failures: [BusinessCode: Rule] = [:]

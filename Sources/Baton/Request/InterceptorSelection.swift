@@ -1,7 +1,9 @@
 /// The name of an interceptor, by which requests choose among those of their client. Default: that of its type.
 public struct InterceptorID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name by which it is chosen.
     public let name: String
 
+    /// An identity by that name.
     public init(_ name: String) { self.name = name }
     public init(stringLiteral value: String) { name = value }
 

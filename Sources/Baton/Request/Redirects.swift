@@ -30,6 +30,7 @@ public struct Redirects: Sendable {
     /// Decides about each hop. Default: nil, all are followed.
     public var handler: Handler?
 
+    /// Redirects; see the properties for what each value means.
     public init(limit: Int = 10, secretFields: [HTTPFieldName] = [], handler: Handler? = nil) {
         self.limit = limit
         self.secretFields = secretFields

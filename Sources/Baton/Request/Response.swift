@@ -13,6 +13,8 @@ public import Foundation
 /// after the slot was given back, on a worker thread, or for a small body on the transport's thread: do not block.
 /// What it throws reaches the caller as `decodingFailed` with the response.
 public protocol Response: Sendable {
+    /// Reads the value out of a response that was accepted. What it throws becomes `decodingFailed`, unless it is a
+    /// `BatonError`. It runs where it may block.
     init(from response: HTTPResponse, using coding: BodyCoding) throws
 }
 
@@ -27,6 +29,7 @@ extension Response where Self: Decodable {
 
 /// The output of a request whose response has nothing to read: any body is ignored.
 public struct EmptyResponse: Response, Codable, Hashable {
+    /// Nothing.
     public init() {}
     public init(from response: HTTPResponse, using coding: BodyCoding) {}
 }

@@ -10,6 +10,7 @@
 public struct BufferedTransport: Transport {
     private let respond: @Sendable (HTTPRequest) async throws -> HTTPResponse
 
+    /// A transport that answers with what the closure returns.
     public init(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         self.respond = respond
     }

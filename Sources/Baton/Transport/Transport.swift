@@ -45,6 +45,7 @@ extension Transmission {
 
 /// A transmission that is over before anyone could cancel it.
 public final class FinishedTransmission: Transmission {
+    /// The one there is.
     public static let shared = FinishedTransmission()
     private init() {}
     public func cancel() {}

@@ -30,6 +30,7 @@ public struct TransportReceiver: Sendable {
     private let events: any TransportEvents
     private let token: UInt64
 
+    /// A receiver that tells `events`, with the token that it was given.
     public init(_ events: any TransportEvents, token: UInt64 = 0) {
         self.events = events
         self.token = token

@@ -27,6 +27,7 @@ public struct InjectedFault: Sendable, Hashable, CustomStringConvertible {
     public let call: Int
     /// Method and path of the request.
     public let request: String
+    /// What was injected.
     public let fault: Fault
 
     public var description: String { "request \(call), \(request): \(fault)" }

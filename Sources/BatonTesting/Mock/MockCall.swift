@@ -5,6 +5,7 @@ public import Foundation
 public struct MockCall: Sendable {
     /// The place in the order of arrival, from 1.
     public let number: Int
+    /// The method of the request.
     public let method: HTTPMethod
     /// The path as it was sent: percent-encoded, without the query.
     public let path: String
@@ -12,6 +13,7 @@ public struct MockCall: Sendable {
     public let query: String?
     /// The absolute URL.
     public let url: String
+    /// The fields of the request, as the interceptors left them.
     public let fields: HTTPFields
     /// The bytes of the body, whatever kind it was; none when the request was cancelled before they were read.
     public internal(set) var body = Data()

@@ -9,14 +9,19 @@ public import Baton
 /// #expect(presenter.calls == [.showLoading("list"), .hideLoading("list")])
 /// ```
 public final class RecordingPresenter: Presenter {
+    /// What was asked of the presenter.
     public enum Call: Sendable, Hashable {
+        /// To show that something is loading, in a place.
         case showLoading(String?)
+        /// To hide it again.
         case hideLoading(String?)
+        /// To show a notice.
         case notice(Notice)
     }
 
     private let record = LockBox<[Call]>([])
 
+    /// A presenter that was asked for nothing yet.
     public init() {}
 
     public func showLoading(in place: String?) { record.withLock { $0.append(.showLoading(place)) } }

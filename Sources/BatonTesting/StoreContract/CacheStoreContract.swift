@@ -11,6 +11,7 @@ internal import Foundation
 /// ```
 /// It needs no test framework. Each check gets a new, empty store, which must have room for 10 MB.
 public struct CacheStoreContract: Sendable {
+    /// What the checks found.
     public typealias Report = TransportContract.Report
 
     private let contract: StoreContract<any CacheStore>

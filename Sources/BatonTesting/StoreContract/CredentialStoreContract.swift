@@ -10,6 +10,7 @@ public import Baton
 /// ```
 /// It needs no test framework. Each check gets a new, empty store.
 public struct CredentialStoreContract<Value: Credential>: Sendable {
+    /// What the checks found.
     public typealias Report = TransportContract.Report
 
     private let contract: StoreContract<any CredentialStore<Value>>

@@ -48,6 +48,7 @@ public struct Authentication<Value: Credential>: Interceptor {
         /// the first case once for each request, else once.
         public var onSignInNeeded: (@Sendable (BatonError) -> Void)?
 
+        /// The defaults.
         public init() {}
     }
 

@@ -21,11 +21,13 @@ extension Credential {
 
 /// A bearer token (RFC 6750), with what renews it.
 public struct BearerToken: Credential, Codable, Response {
+    /// What is shown to the server.
     public var accessToken: String
     /// What a refresh shows; nil when there is nothing of the kind.
     public var refreshToken: String?
     public var expiry: Date?
 
+    /// A token; nil leaves out what is not known.
     public init(_ accessToken: String, refreshToken: String? = nil, expiry: Date? = nil) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -50,6 +52,7 @@ extension BearerToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
 /// **Implement** it over a keychain or a file, and show with `CredentialStoreContract` of `BatonTesting` that it does what
 /// it must. It is read before each attempt, so it should keep in memory what it has read; what it throws fails the request.
 public protocol CredentialStore<Value>: Sendable {
+    /// What kind of credential it keeps.
     associatedtype Value: Credential
     /// The credential; nil when nobody is signed in.
     func read() async throws -> Value?
@@ -61,6 +64,7 @@ public protocol CredentialStore<Value>: Sendable {
 public final class InMemoryCredentialStore<Value: Credential>: CredentialStore {
     private let value: LockBox<Value?>
 
+    /// A store with that credential; nil: nobody is signed in.
     public init(_ credential: Value? = nil) { value = LockBox(credential) }
 
     public func read() -> Value? { value.withLock { $0 } }

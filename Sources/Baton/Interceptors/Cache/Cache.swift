@@ -39,6 +39,7 @@ public struct Cache: Interceptor {
             $1.status == 200 && !$1.body.isEmpty
         }
 
+        /// The defaults.
         public init() {}
     }
 

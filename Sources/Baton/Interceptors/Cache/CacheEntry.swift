@@ -13,6 +13,7 @@ public struct CacheEntry: Sendable {
     /// The fields that tell variants of the response apart, in small letters.
     public var vary: [String]
 
+    /// A response as it is kept, and when it was stored.
     public init(
         response: HTTPResponse?, stored: Date, version: Int = 0, appVersion: String = "", vary: [String] = []
     ) {

@@ -11,12 +11,14 @@ public protocol CacheStore: Sendable {
     /// Replaces the entry of the key; returns how many others had to go to make room.
     @discardableResult
     func write(_ entry: CacheEntry, for key: CacheKey) async throws -> Int
+    /// Forgets the entry of one key; nothing happens when there is none.
     func remove(_ key: CacheKey) async throws
     /// Removes the entries of all keys of that URL, see ``CacheKey/url``; it may remove a few others with them.
     ///
     /// - Returns: whether there were any.
     @discardableResult
     func remove(url: String) async throws -> Bool
+    /// Forgets every entry.
     func removeAll() async throws
     /// How many bytes the entries take in all.
     func size() async throws -> Int

@@ -4,6 +4,7 @@
 ///
 /// **Implement** both members so that they may be called from anywhere.
 public protocol Reachability: Sendable {
+    /// Whether there is a network now, as far as the system knows.
     var isReachable: Bool { get }
     /// Returns as soon as there is a network, at once where there is one; throws `CancellationError` when the task is
     /// cancelled.
@@ -26,6 +27,7 @@ public final class ManualReachability: Reachability {
 
     private let state: LockBox<State>
 
+    /// A network that is there or not. Default: there.
     public init(isReachable: Bool = true) {
         state = LockBox(State(isReachable: isReachable))
     }
@@ -35,6 +37,7 @@ public final class ManualReachability: Reachability {
     /// How many wait for the network.
     public var waiting: Int { state.withLock { $0.waiters.count } }
 
+    /// Says that the network is there, or is not; those that wait for it go on.
     public func set(isReachable: Bool) {
         let waiters = state.withLock { state in
             state.isReachable = isReachable

@@ -11,6 +11,7 @@ extension URLSessionTransport {
         /// session. The default, 64, is the client's own limit. Values below 1 count as 1.
         public var maxConnectionsPerHost: Int
 
+        /// A configuration; see the properties for what each value means.
         public init(maxConnectionsPerHost: Int = 64) {
             self.maxConnectionsPerHost = maxConnectionsPerHost
         }
