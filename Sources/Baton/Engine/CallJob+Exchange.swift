@@ -139,7 +139,7 @@ extension CallJob: TransportEvents {
 
     func receiveFailure(_ error: BatonError, token: UInt64) {
         land(token) { state in
-            .failure(error.with(phase: state.head == nil ? .send : .receive))
+            .failure(error.told(by: Self.secrets).with(phase: state.head == nil ? .send : .receive))
         }
     }
 

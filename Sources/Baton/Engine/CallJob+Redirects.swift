@@ -1,6 +1,6 @@
 /// Hops: further exchanges of one attempt, each with a slot of its own.
 extension CallJob {
-    private static let secrets = Redaction()
+    static let secrets = Redaction()
 
     /// Follows a redirect, unless something speaks against it.
     func redirect(_ response: HTTPResponse, _ rules: ResponseRules?, _ token: UInt64) {
@@ -84,5 +84,16 @@ extension Result<HTTPResponse, BatonError> {
         guard let request, case .success(var response) = self, response.url == nil else { return self }
         response.url = request.urlString
         return .success(response)
+    }
+}
+
+extension BatonError {
+    /// The error with a message that holds no secret: transports may be anybody's.
+    func told(by redaction: Redaction) -> BatonError {
+        let text = redaction.text(message)
+        guard text != message else { return self }
+        var error = self
+        error.storage.message = text
+        return error
     }
 }

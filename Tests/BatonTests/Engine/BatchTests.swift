@@ -197,6 +197,7 @@ struct BatchTests {
             }
             client.start(batch, on: .global()) { result in
                 told.add("batch \((try? result.get())?.counts.failed ?? -1) \(isAlive())")
+                withExtendedLifetime(object) {}
                 done.open()
             }
         }

@@ -68,7 +68,7 @@ import Testing
             do throws(BatonError) { _ = try await run.value } catch {
                 output.add(String(reflecting: error.with(message: "")))
                 output.add(error.request ?? "")
-                if status != 0 { output.add("\(error)") }
+                output.add("\(error)")
             }
             await clock.settle()
             output.add("\(run.trace)")

@@ -302,7 +302,7 @@ private final class Accessory: EventObserver {
         try await run {
             $0.interceptors = [cache]
         } _: { [mock] client, clock in
-            let request = try HTTPRequest(url: "http://mock/orders/7")
+            let request = try HTTPRequest(url: "http://mock/orders/7", fields: .standard)
             let response = HTTPResponse(status: 200, body: Data(#"{"id": 70}"#.utf8))
             try await cache.save(response, for: request, at: clock.date)
             check(try await client.run(Call("/orders/7", as: Order.self)).id == 70)

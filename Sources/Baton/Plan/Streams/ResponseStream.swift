@@ -23,7 +23,7 @@ public struct ResponseStream<Element: Sendable>: Sendable {
         describe = { context, sink, fields throws(BatonError) in
             try CallDescription(request, in: context).into(sink) { request in
                 request.fields.merge(fields)
-                if let accept, !request.fields.contains(.accept) { request.fields[.accept] = accept }
+                if let accept { request.fields[.accept] = accept }
             }
         }
     }
