@@ -30,7 +30,6 @@ import Testing
         let home = try await client.run(
             Call("/sign-in", method: .post, as: String.self) {
                 $0.body = .form(["user": "ada b", "password": "another"])
-                $0.options.redirects = .unfollowed
             })
         #expect(home == "<p>hi</p>")
         _ = try await client.run(Call("/new", as: EmptyResponse.self))
