@@ -277,17 +277,18 @@ final class CallJob: Cancellable, RunPart {
 
     /// Makes the call ready for its next use.
     func end(_ state: inout State) -> Ending? {
-        guard let owner = state.owner else { return nil }
+        // Moved out rather than copied: this is done for each request.
+        guard let owner = state.owner.take() else { return nil }
+        let isWhole = state.layers == .all
         var ending = Ending(
-            owner: owner, lane: state.lane, attempts: state.attempt, original: state.original, task: state.task,
-            records: state.records, reading: state.layers == .all ? settings.reading(for: state.options) : nil)
-        if let original = state.original, original.isMoving, state.layers == .all { ending.sink = original.sink }
+            owner: owner, lane: state.lane, attempts: state.attempt, original: state.original.take(),
+            task: state.task.take(), records: state.records.isEmpty ? [] : state.records,
+            reading: isWhole ? settings.reading(for: state.options) : nil)
+        if isWhole, let original = ending.original, original.isMoving { ending.sink = original.sink }
         state.phase = .idle
         state.isOpen = false
         state.token &+= 1
-        state.owner = nil
-        state.original = nil
-        state.changed = nil
+        if state.changed != nil { state.changed = nil }
         if state.scope != nil { state.scope = nil }
         if state.stack != nil { state.stack = nil }
         state.ticket = nil
@@ -296,10 +297,9 @@ final class CallJob: Cancellable, RunPart {
         if state.key != nil { state.key = nil }
         state.departed = nil
         if state.breaker != nil { state.breaker = nil }
-        state.transmission = nil
+        if state.transmission != nil { state.transmission = nil }
         if state.reply != nil { state.reply = nil }
         state.backoff = nil
-        state.task = nil
         if !state.children.isEmpty { state.children = [] }
         state.deadline = .distantFuture
         return ending
