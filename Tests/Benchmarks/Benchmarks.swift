@@ -12,6 +12,10 @@ enum Benchmarks {
             exit(2)
         }
         if options.wantsHelp { return print(Options.help) }
+        if let count = options.stream {
+            let isRight = await Memory.stream(count, over: InlineTransport())
+            return print(isRight ? Memory.residentMegabytes ?? 0 : -1)
+        }
         if let name = options.only { return await runOnce(name, options) }
 
         var results: [SceneResult] = []
@@ -68,6 +72,8 @@ struct Options {
     var filter: String?
     var only: String?
     var url: String?
+    /// Only streams so many items and prints the resident memory in MB; used for a process of its own.
+    var stream: Int?
 
     var rounds: Int { isQuick ? 3 : 7 }
     /// How many requests a scene sends.
@@ -92,6 +98,7 @@ struct Options {
             case "--help": wantsHelp = true
             case "--filter": filter = try Self.value(of: option, &rest)
             case "--only": only = try Self.value(of: option, &rest)
+            case "--stream": stream = Int(try Self.value(of: option, &rest))
             case "--url": url = try Self.value(of: option, &rest)
             default: throw Fault(description: "unknown option \(option); --help lists them")
             }

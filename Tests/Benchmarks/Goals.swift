@@ -69,38 +69,38 @@ struct Goal {
     static let all = [
         Goal(
             name: "K = 64 over a queue beside the unlimited loop", scene: "queue:",
-            value: ratio("baton", to: "loop"), bound: .atMost(0.85)),
+            value: ratio("baton", to: "loop"), bound: .atMost(0.85), onRecord: 4),
         Goal(
             name: "operation queue beside baton", scene: "queue:", value: ratio("operation queue", to: "baton"),
-            bound: .atLeast(5)),
+            bound: .atLeast(5), onRecord: 1),
         Goal(
             name: "task group beside baton", scene: "queue:", value: ratio("task group", to: "baton"),
-            bound: .atLeast(2.5)),
+            bound: .atLeast(2.5), onRecord: 0.7),
         Goal(
             name: "one by one, operation queue beside baton", scene: "one by one:",
-            value: ratio("operation queue", to: "baton"), bound: .atLeast(25)),
+            value: ratio("operation queue", to: "baton"), bound: .atLeast(25), onRecord: 8),
         Goal(
             name: "one by one, task group beside baton", scene: "one by one:",
-            value: ratio("task group", to: "baton"), bound: .atLeast(25)),
+            value: ratio("task group", to: "baton"), bound: .atLeast(25), onRecord: 12),
         Goal(
             name: "inline beside the unlimited loop", scene: "inline:", value: ratio("baton", to: "loop"),
-            bound: .atMost(1.8)),
+            bound: .atMost(1.8), onRecord: 5),
         Goal(
             name: "an observer, ns an event", scene: "layers:",
-            value: added(by: "inline, observer", to: "inline, nothing", each: 2), bound: .atMost(60)),
+            value: added(by: "inline, observer", to: "inline, nothing", each: 2), bound: .atMost(60), onRecord: 2_000),
         Goal(
             name: "a field-stamping interceptor, ns", scene: "layers:",
-            value: added(by: "inline, adapter", to: "inline, nothing"), bound: .atMost(150)),
+            value: added(by: "inline, adapter", to: "inline, nothing"), bound: .atMost(150), onRecord: 2_000),
         Goal(
             name: "an async interceptor in task groups' requests", scene: "layers:",
             value: added(by: "queue, async interceptor", to: "queue, nothing", inUnitsOf: "queue, task group"),
-            bound: .atMost(1)),
+            bound: .atMost(1), onRecord: 3),
         Goal(
             name: "a then to an immediate plan beside awaited closures", scene: "steps:",
-            value: ratio("then, immediate", to: "closures"), bound: .atMost(2.2)),
+            value: ratio("then, immediate", to: "closures"), bound: .atMost(2.2), onRecord: 3.5),
         Goal(
             name: "continuations beside a chain over a queue", scene: "chain over a queue:",
-            value: ratio("continuations", to: "chain"), bound: .atLeast(20)),
+            value: ratio("continuations", to: "chain"), bound: .atLeast(20), onRecord: 2),
         Goal(
             name: "twice the backlog beside once", scene: "backlog:",
             value: { scene in zip(scene.figures[1].samples, scene.figures[0].samples).map { $0 / $1 }.median },
@@ -113,17 +113,16 @@ struct Goal {
             bound: .atMost(1)),
         Goal(
             name: "bytes per queued single request", scene: "memory:",
-            value: value("bytes per queued single request"), bound: .atMost(640)),
+            value: value("bytes per queued single request"), bound: .atMost(640), onRecord: 3_200),
         Goal(
             name: "MB resident after streaming", scene: "memory:",
-            value: { scene in scene.figures.first { $0.name.hasPrefix("MB resident") }?.samples.median },
-            bound: .atMost(60)),
+            value: value("MB resident after streaming"), bound: .atMost(60)),
         Goal(
             name: "libcurl loop beside baton over curl, C = 64", scene: "HTTP 64:",
             value: ratio("libcurl loop", to: "baton over curl"), bound: .atLeast(0.85)),
         Goal(
             name: "URLSession beside baton over curl, C = 64", scene: "HTTP 64:",
-            value: ratio("URLSession", to: "baton over curl"), bound: .atLeast(15)),
+            value: ratio("URLSession", to: "baton over curl"), bound: .atLeast(15), onRecord: 5),
         Goal(
             name: "processor time added to URLSession, ns", scene: "processor time:",
             value: added(by: "baton over URLSession", to: "URLSession"), bound: .atMost(5_000)),

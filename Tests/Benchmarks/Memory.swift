@@ -44,6 +44,19 @@ enum Memory {
         return used / Double(count)
     }
 
+    /// The resident memory after so many items were streamed, in a process that does nothing else.
+    static func ofStreaming(_ count: Int) -> Double? {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+        process.arguments = ["--stream", "\(count)"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        guard (try? process.run()) != nil else { return nil }
+        return Double(
+            String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                .trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
     static var residentMegabytes: Double? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let pages = text.split(separator: " ").dropFirst().first.flatMap({ Double($0) })

@@ -15,7 +15,13 @@ package final class Engine: Sendable {
     private let resilience: LockBox<ResilienceConfiguration>
     /// Whether anything about hosts is to be remembered.
     let watchesHosts: Bool
-    private let hosts = LockBox<[HostKey: HostPolicies]>([:])
+    private let hosts = LockBox(Hosts())
+
+    private struct Hosts {
+        var policies: [HostKey: HostPolicies] = [:]
+        /// At how many those that are idle are forgotten.
+        var sweep = 4_096
+    }
 
     package init(
         transport: any Transport, scheduler: any Scheduler, configuration: Client.Configuration = Client.Configuration()
@@ -38,20 +44,22 @@ package final class Engine: Sendable {
     }
 
     deinit {
-        for host in hosts.withLock({ $0.values }) { host.stop() }
+        for host in hosts.withLock({ $0.policies.values }) { host.stop() }
     }
 
     /// What one host has shown so far. Hosts that have been idle are forgotten once there are many.
     func policies(for origin: HTTPOrigin) -> HostPolicies {
         let key = HostKey(origin)
         return hosts.withLock { hosts in
-            if let known = hosts[key] { return known }
-            if hosts.count >= 4_096 {
+            if let known = hosts.policies[key] { return known }
+            if hosts.policies.count >= hosts.sweep {
                 let now = scheduler.now
-                hosts = hosts.filter { !$0.value.isIdle(at: now) }
+                hosts.policies = hosts.policies.filter { !$0.value.isIdle(at: now) }
+                // Looked through again only once there are twice as many, so that it is little for each.
+                hosts.sweep = max(4_096, 2 * hosts.policies.count)
             }
             let policies = HostPolicies(origin, resilience.withLock { $0 }, self)
-            hosts[key] = policies
+            hosts.policies[key] = policies
             return policies
         }
     }
@@ -67,7 +75,7 @@ package final class Engine: Sendable {
         let limit = limit.map { max(1, $0) }
         resilience.withLock { $0.hostLimit = limit }
         queue.setHostLimit(limit)
-        for host in hosts.withLock({ Array($0.values) }) { host.setHostLimit(limit) }
+        for host in hosts.withLock({ Array($0.policies.values) }) { host.setHostLimit(limit) }
     }
 
     func add(_ run: RunCore) { runs.withLock { $0[run.id] = run } }

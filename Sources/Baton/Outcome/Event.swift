@@ -46,32 +46,59 @@ public struct RunEvent: Sendable {
 
 /// An attempt, as events name it.
 public struct AttemptEvent: Sendable {
-    /// The number of the run it belongs to.
-    public let run: UInt64
-    /// The number of the request within the process; attempts of one request share it.
-    public let call: UInt64
-    /// 1 for the first attempt.
-    public let attempt: Int
-    /// The request as it was sent.
-    public let request: HTTPRequest
-    /// Whether it undoes what a failed or cancelled run did; only such are sent after a cancel.
-    public let isUndo: Bool
-    /// When it happened, on the client's time line.
-    public let instant: Instant
-    package let place: PlanPlace
-    /// Where the request stands in the plan, such as `chain[2].batch[17]`; empty for a plan that is a single request.
-    public var path: String { place.path }
+    /// Events wait in line for their observers, so each is one reference.
+    private final class Storage: Sendable {
+        let run: UInt64
+        let call: UInt64
+        let attempt: Int
+        let request: HTTPRequest
+        let isUndo: Bool
+        let instant: Instant
+        let place: PlanPlace
+
+        init(
+            _ run: UInt64, _ call: UInt64, _ attempt: Int, _ request: HTTPRequest, _ isUndo: Bool, _ instant: Instant,
+            _ place: PlanPlace
+        ) {
+            self.run = run
+            self.call = call
+            self.attempt = attempt
+            self.request = request
+            self.isUndo = isUndo
+            self.instant = instant
+            self.place = place
+        }
+    }
+
+    private let storage: Storage
 
     package init(
         run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, isUndo: Bool = false, instant: Instant,
         place: PlanPlace = PlanPlace()
     ) {
-        self.place = place
-        self.run = run
-        self.call = call
-        self.attempt = attempt
-        self.request = request
-        self.isUndo = isUndo
-        self.instant = instant
+        storage = Storage(run, call, attempt, request, isUndo, instant, place)
+    }
+
+    /// The number of the run it belongs to.
+    public var run: UInt64 { storage.run }
+    /// The number of the request within the process; attempts of one request share it.
+    public var call: UInt64 { storage.call }
+    /// 1 for the first attempt.
+    public var attempt: Int { storage.attempt }
+    /// The request as it was sent.
+    public var request: HTTPRequest { storage.request }
+    /// Whether it undoes what a failed or cancelled run did; only such are sent after a cancel.
+    public var isUndo: Bool { storage.isUndo }
+    /// When it happened, on the client's time line.
+    public var instant: Instant { storage.instant }
+    package var place: PlanPlace { storage.place }
+    /// Where the request stands in the plan, such as `chain[2].batch[17]`; empty for a plan that is a single request.
+    public var path: String { place.path }
+}
+
+extension AttemptEvent: CustomStringConvertible {
+    /// Numbers, method and URL; no secrets.
+    public var description: String {
+        "attempt \(attempt) of request \(call) in run \(run): \(request.method) \(request.origin)\(request.path)"
     }
 }
