@@ -76,6 +76,18 @@ private typealias GetOrder = Shop.GetOrder
         }
     }
 
+    @Test("Upload and download with progress: of each run, with the share that is known")
+    func progress() async throws {
+        mock.on(.get, "/film").reply(
+            fields: ["Content-Length": "10"], chunks: [Data("01234".utf8), Data("56789".utf8)],
+            every: .milliseconds(5))
+        let client = Client(baseURL: "http://mock", transport: mock)
+        let run = client.start(Call("/film", as: Data.self))
+        for await progress in run.progress { told.add("\(progress.fraction ?? 0)") }
+        check(try await run.value.count == 10)
+        #expect(told.all.last.map { $0 == "1.0" || $0 == "0.5" } ?? true)
+    }
+
     @Test("Cancel all, or by URL: by the client or by a name")
     func cancel() async throws {
         mock.on(.get, pattern: "/orders/*").reply(Order(id: 1), after: .seconds(10))

@@ -250,6 +250,15 @@ private struct Job: Codable, Response { let done: Bool }
         }
     }
 
+    @Test("bytes(for:) and its lines: a stream, which holds the server up where it is slow")
+    func lines() async throws {
+        mock.on(.get, "/log").reply(chunks: [Data("one\ntw".utf8), Data("o\nthree".utf8)])
+        try await run { [told] client, _ in
+            for try await line in client.stream(Call("/log", as: Data.self).lines) { told.add(line) }
+            #expect(told.all == ["one", "two", "three"])
+        }
+    }
+
     @Test("URLSession itself: it can stay the transport")
     func transport() async throws {
         let server = try LoopbackServer()

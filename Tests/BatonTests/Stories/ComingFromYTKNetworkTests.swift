@@ -164,6 +164,26 @@ private final class Accessory: EventObserver {
         }
     }
 
+    @Test("Resumable download: what is there is kept, and gone on with")
+    func download() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString)")
+        let file = folder.appendingPathComponent("film.txt")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        mock.on(.get, "/film").matching { !$0.fields.contains("Range") }.reply(
+            fields: ["ETag": "\"a\"", "Content-Length": "10"], chunks: [Data("01234".utf8)], failing: .connectionLost)
+        mock.on(.get, "/film").field("Range", "bytes=5-").reply(
+            status: 206, fields: ["ETag": "\"a\"", "Content-Range": "bytes 5-9/10", "Content-Length": "5"],
+            body: Data("56789".utf8))
+        try await run {
+            $0.retry = .none
+        } _: { client, _ in
+            let film = Call("/film", as: Data.self).download(to: file)
+            check(try await failure { try await client.run(film) }.code == .connectionLost)
+            check(try await client.run(film).resumedFrom == 5)
+            #expect(try Data(contentsOf: file) == Data("0123456789".utf8))
+        }
+    }
+
     @Test("Request priority: it decides who gets the next slot")
     func priority() async throws {
         mock.on(.get, pattern: "/orders/*").reply(after: .seconds(1)) { (request: HTTPRequest) in
