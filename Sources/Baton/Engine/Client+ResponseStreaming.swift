@@ -22,6 +22,7 @@ public struct ResponseElements<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(client, response) }
 
+    /// One pass over a response. Its request is cancelled when the iterator goes, or the task that reads.
     public struct Iterator: AsyncIteratorProtocol {
         private let client: Client
         private let response: ResponseStream<Element>

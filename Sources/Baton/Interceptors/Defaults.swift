@@ -11,6 +11,12 @@ public struct Defaults: RequestAdapter {
     private let fields: (@Sendable (AttemptContext) throws -> HTTPFields)?
     private let query: (@Sendable (AttemptContext) throws -> QueryParameters)?
 
+    /// Defaults that are worked out for each attempt.
+    ///
+    /// - Parameters:
+    ///   - id: what a request names it by to do without it.
+    ///   - fields: fields that a request has unless it sets them itself. Nil: none.
+    ///   - query: parameters that follow those of the request. Nil: none.
     public init(
         id: InterceptorID = "Defaults", fields: (@Sendable (AttemptContext) throws -> HTTPFields)? = nil,
         query: (@Sendable (AttemptContext) throws -> QueryParameters)? = nil

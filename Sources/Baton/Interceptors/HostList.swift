@@ -40,6 +40,7 @@ public struct HostList: Interceptor {
 
     /// Whether secrets go to the hosts of the list.
     public enum Credentials: Sendable {
+        /// Only the request's own host sees them.
         case atHome
         /// All hosts may see the credentials of your users.
         case shared

@@ -2,7 +2,9 @@ public import Foundation
 
 /// A cookie as a ``CookieJar`` keeps it (RFC 6265, 5.3). Its value is a secret, so printing one does not show it.
 public struct Cookie: Sendable, Hashable {
+    /// Its name; case matters.
     public var name: String
+    /// What the server wants back; a secret.
     public var value: String
     /// The host, or the domain of hosts, that it is sent to; in small letters, without a leading dot.
     public var domain: String
@@ -17,6 +19,7 @@ public struct Cookie: Sendable, Hashable {
     /// Whether scripts of a browser may not see it; kept, and without meaning here.
     public var isHTTPOnly: Bool
 
+    /// A cookie of one's own making, for ``CookieJar/set(_:)``; one of a server's is read by the jar.
     public init(
         _ name: String, _ value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
         expiry: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false
