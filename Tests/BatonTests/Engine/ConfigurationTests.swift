@@ -98,6 +98,7 @@ struct ConfigurationTests {
             client.start(Call("http://\(host)/items/1", as: Item.self))
         }
         await transport.hasSent(3)
+        while client.counts.waiting < 4 { await Task.yield() }
         #expect(transport.sent.map(\.origin.host).sorted() == ["a", "a", "b"])
         let error = try await failure { try await client.run(Call("http://c/items/1", as: Item.self)) }
         #expect(error.code == .queueFull)
