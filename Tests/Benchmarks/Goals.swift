@@ -107,7 +107,7 @@ struct Goal {
             bound: .atMost(2.2)),
         Goal(
             name: "cancelling 100,000 items, µs", scene: "cancel:", value: value("until everybody knows"),
-            bound: .atMost(1_000)),
+            bound: .atMost(1_000), onRecord: 1_500),
         Goal(
             name: "bytes per waiting item", scene: "memory:", value: value("bytes per waiting item of a lazy batch"),
             bound: .atMost(1)),
@@ -119,12 +119,14 @@ struct Goal {
             value: value("MB resident after streaming"), bound: .atMost(60)),
         Goal(
             name: "libcurl loop beside baton over curl, C = 64", scene: "HTTP 64:",
-            value: ratio("libcurl loop", to: "baton over curl"), bound: .atLeast(0.85)),
+            value: ratio("libcurl loop", to: "baton over curl"), bound: .atLeast(0.85), onRecord: 0.6),
         Goal(
             name: "URLSession beside baton over curl, C = 64", scene: "HTTP 64:",
             value: ratio("URLSession", to: "baton over curl"), bound: .atLeast(15), onRecord: 5),
         Goal(
             name: "processor time added to URLSession, ns", scene: "processor time:",
-            value: added(by: "baton over URLSession", to: "URLSession"), bound: .atMost(5_000)),
+            value: added(by: "baton over URLSession", to: "URLSession"), bound: .atMost(5_000),
+            // The difference of two figures that are a hundred times as large: what is on record is their noise.
+            onRecord: 100_000),
     ]
 }
