@@ -3,8 +3,8 @@ extension BatchJob {
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
         switch result {
         case .failure(let error):
-            let isKept = state.withLock { $0.lanes.indices.contains(lane) && $0.lanes[lane].call === call }
-            settle(error, attempts: attempts, lane: lane, at: scheduler.now)
+            let (index, isKept) = state.withLock { ($0.lanes[lane].index, $0.lanes[lane].call === call) }
+            settle(error, of: index, attempts: attempts, lane: lane, at: scheduler.now)
             if !isKept { call.retire() }
         case .success(let response):
             if !result.isSmall {
@@ -19,9 +19,10 @@ extension BatchJob {
     }
 
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {
+        let index = state.withLock { $0.lanes[lane].index }
         switch result {
-        case .success(let value): settle(value, attempts: 1, lane: lane)
-        case .failure(let error): settle(error, attempts: 1, lane: lane, at: scheduler.now)
+        case .success(let value): settle(value, of: index, attempts: 1, lane: lane)
+        case .failure(let error): settle(error, of: index, attempts: 1, lane: lane, at: scheduler.now)
         }
     }
 
@@ -34,32 +35,33 @@ extension BatchJob {
     }
 
     private func read(_ response: HTTPResponse, attempts: Int, lane: Int) {
-        let output: any Response.Type = state.withLock { $0.lanes[lane].output } ?? EmptyResponse.self
+        let (index, kept): (Int, (any Response.Type)?) = state.withLock {
+            ($0.lanes[lane].index, $0.lanes[lane].output)
+        }
+        let output: any Response.Type = kept ?? EmptyResponse.self
         do throws(BatonError) {
             settle(
-                try ResponseReader.read(output, from: response, in: run.settings.context),
+                try ResponseReader.read(output, from: response, in: run.settings.context), of: index,
                 attempts: attempts, lane: lane)
         } catch {
-            settle(error.with(path: path(of: lane)), attempts: attempts, lane: lane, at: scheduler.now)
+            settle(error.with(path: path(of: lane)), of: index, attempts: attempts, lane: lane, at: scheduler.now)
         }
     }
 
     /// An item has its value.
     ///
     /// - Parameter goesOn: false where the caller goes on with what is next.
-    func settle(_ value: any Sendable, attempts: Int, lane: Int, goesOn: Bool = true) {
+    func settle(_ value: any Sendable, of index: Int, attempts: Int, lane: Int, goesOn: Bool = true) {
         let now = scheduler.now
-        let index = state.withLock { $0.lanes[lane].index }
         guard results.succeed(index, value, attempts: attempts, at: now.nanoseconds) else {
             let error = BatonError(.decodingFailed, "the item's plan yielded a value of another type")
-            return settle(error, attempts: attempts, lane: lane, at: now, goesOn: goesOn)
+            return settle(error, of: index, attempts: attempts, lane: lane, at: now, goesOn: goesOn)
         }
         close(lane, index, nil, now, goesOn)
     }
 
     /// An item has failed.
-    func settle(_ error: BatonError, attempts: Int, lane: Int, at now: Instant, goesOn: Bool = true) {
-        let index = state.withLock { $0.lanes[lane].index }
+    func settle(_ error: BatonError, of index: Int, attempts: Int, lane: Int, at now: Instant, goesOn: Bool = true) {
         results.failed(index, error, attempts: attempts, at: now.nanoseconds)
         close(lane, index, error, now, goesOn)
     }

@@ -6,18 +6,21 @@ extension BatchJob {
             defer { if !keepsNodes { state.lanes[lane].node = nil } }
             return state.lanes[lane].node
         }
-        if isWithdrawn { return settle(Self.withdrawn, attempts: 0, lane: lane, at: scheduler.now, goesOn: false) }
+        if isWithdrawn {
+            return settle(Self.withdrawn, of: index, attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
+        }
         guard let node = taken else { return }
         switch node.content {
-        case .value(let value): settle(value, attempts: 1, lane: lane, goesOn: false)
+        case .value(let value): settle(value, of: index, attempts: 1, lane: lane, goesOn: false)
         case .failure(let error):
-            settle(error.with(path: path(of: lane)), attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
+            settle(
+                error.with(path: path(of: lane)), of: index, attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
         case .call(let call) where !call.options.isFence:
-            let job: CallJob? = begin(lane) { state in begin(call, &state, lane) }
+            let job: CallJob? = begin(lane, index) { state in begin(call, &state, lane) }
             job?.start(call, scope: scope, owner: self, lane: lane)
         default:
             let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, scope: scope, node: node)
-            let begun: ChainJob? = begin(lane) { state in
+            let begun: ChainJob? = begin(lane, index) { state in
                 state.lanes[lane].child = job
                 return job
             }
@@ -26,14 +29,15 @@ extension BatchJob {
     }
 
     /// Makes what is about to run in a lane known to a cancel; nil when one was there before, which is the item's end.
-    func begin<Job>(_ lane: Int, _ make: (inout State) -> Job) -> Job? {
+    func begin<Job>(_ lane: Int, _ index: Int, _ make: (inout State) -> Job) -> Job? {
         let (job, error): (Job?, BatonError?) = state.withLock { state in
             if state.isStopped { return (nil, CallJob.cancelled) }
-            if state.withdrawn.contains(state.lanes[lane].index) { return (nil, Self.withdrawn) }
+            if state.withdrawn.contains(index) { return (nil, Self.withdrawn) }
             return (make(&state), nil)
         }
         if let error {
-            settle(error.with(path: path(of: lane)), attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
+            settle(
+                error.with(path: path(of: lane)), of: index, attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
         }
         return job
     }

@@ -20,12 +20,10 @@ extension CallJob {
         guard case .success(let response) = reply else { return .over(reply) }
         guard let rules else {
             if (200..<300).contains(response.status) { return .over(reply) }
-            if RedirectRules.isRedirect(response.status), response.fields.contains(.location) { return .open(response) }
+            if RedirectRules.leadsOn(response.head) { return .open(response) }
             return .over(.failure(Validation.unacceptable(response)))
         }
-        if rules.redirects.limit > 0, RedirectRules.isRedirect(response.status), response.fields.contains(.location) {
-            return .open(response)
-        }
+        if rules.redirects.limit > 0, RedirectRules.leadsOn(response.head) { return .open(response) }
         if let error = rules.refusal(of: response) { return .over(.failure(error)) }
         return rules.envelope == nil && !rules.asksUserCode ? .over(reply) : .open(response)
     }

@@ -247,10 +247,7 @@ extension CallJob {
             policies.depart()
             state.departed = now
         }
-        if state.hops == 0 {
-            state.deadline =
-                state.options.timeout.map(now.advanced) ?? now.advanced(byNanoseconds: settings.timeoutNanoseconds)
-        }
+        if state.hops == 0 { state.deadline = deadline(state, now) }
         armTimer(&state)
         probe?.note(.exchangeSent(probed(state.token), isUndo: state.scope?.isUndo ?? false))
         if run.events != nil, state.hops == 0 { sequel.tells = noteDeparture(&state, at: now) }
@@ -266,13 +263,21 @@ extension CallJob {
             : engine.transport.send(call.request, to: receiver)
         // There is nothing to cancel.
         if transmission is FinishedTransmission { return }
-        let isAbandoned = state.withLock { state in
+        if !keeps(transmission, token) { transmission.cancel() }
+    }
+
+    /// Keeps what cancels the exchange. False: it was given up while it was being sent, and whoever did so had nothing to
+    /// cancel yet; or it is over already, and then a cancel does nothing.
+    func keeps(_ transmission: any Transmission, _ token: UInt64) -> Bool {
+        state.withLock { state in
             if state.token == token, state.phase == .inFlight { state.transmission = transmission }
-            // Given up while it was being sent, and whoever did so had nothing to cancel yet; or over already, and then
-            // a cancel does nothing.
-            return state.token != token
+            return state.token == token
         }
-        if isAbandoned { transmission.cancel() }
+    }
+
+    /// When an exchange that begins now, or shows a sign of life, is out of time.
+    func deadline(_ state: State, _ now: Instant) -> Instant {
+        state.options.timeout.map(now.advanced) ?? now.advanced(byNanoseconds: settings.timeoutNanoseconds)
     }
 
     // MARK: Telling

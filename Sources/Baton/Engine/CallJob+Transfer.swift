@@ -19,12 +19,9 @@ extension CallJob {
         let transfer = Transfer(self, call.sink, call.request)
         let transmission = engine.transport.send(
             withCookies(call.request), to: TransportReceiver(transfer, token: token))
-        let isAbandoned = state.withLock { state in
-            if state.token == token, state.phase == .inFlight { state.transmission = transmission }
-            return state.token != token
-        }
+        let isKept = keeps(transmission, token)
         transfer.began(transmission)
-        if isAbandoned { transmission.cancel() }
+        if !isKept { transmission.cancel() }
     }
 
     /// Sends another request in place of one that the transport has ended: the same attempt, in the same slot.
@@ -49,7 +46,7 @@ extension CallJob {
         let now = scheduler.now
         return state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
-            state.deadline = now.advanced(by: state.options.timeout ?? settings.timeout)
+            state.deadline = deadline(state, now)
             if state.timer == nil { armTimer(&state) }
             return true
         }
@@ -67,7 +64,7 @@ extension CallJob {
         guard let validation = settings.rules(for: state.withLock { $0.options })?.validation else {
             return (200..<300).contains(head.status)
         }
-        if RedirectRules.isRedirect(head.status), head.fields.contains(.location) { return false }
+        if RedirectRules.leadsOn(head) { return false }
         // Whether there is a body at all is not known yet; where there is one, its type counts.
         let body = head.contentLength == 0 ? Data() : Data([0])
         return validation.refusal(of: HTTPResponse(head: head, body: body)) == nil

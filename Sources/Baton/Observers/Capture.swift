@@ -44,14 +44,9 @@ public final class Capture: EventObserver {
         var page: String?
     }
 
-    private struct Attempt: Hashable {
-        var call: UInt64
-        var attempt: Int
-    }
-
     private struct State {
         /// Copies of one attempt share its name.
-        var open: [Attempt: [Exchange]] = [:]
+        var open: [AttemptEvent.Name: [Exchange]] = [:]
         var ended: [String: [Exchange]] = [:]
     }
 
@@ -73,7 +68,7 @@ public final class Capture: EventObserver {
     }
 
     public func observe(_ event: Event) {
-        observe(event, at: Date())
+        observe(event, at: LiveScheduler.shared.date)
     }
 
     public func _observe(_ event: Event, _ setting: _EventSetting) {
@@ -84,11 +79,9 @@ public final class Capture: EventObserver {
         switch event {
         case .attemptStarted(let attempt):
             let exchange = begin(attempt, date)
-            state.withLock {
-                $0.open[Attempt(call: attempt.call, attempt: attempt.attempt), default: []].append(exchange)
-            }
+            state.withLock { $0.open[attempt.name, default: []].append(exchange) }
         case .attemptEnded(let attempt, let result):
-            let key = Attempt(call: attempt.call, attempt: attempt.attempt)
+            let key = attempt.name
             let begun: Exchange? = state.withLock { state in
                 guard let exchange = state.open[key]?.removeFirst() else { return nil }
                 if state.open[key]?.isEmpty == true { state.open[key] = nil }

@@ -75,15 +75,10 @@ public final class Metrics: EventObserver {
         public internal(set) var latency = LatencyHistogram()
     }
 
-    private struct Attempt: Hashable {
-        var call: UInt64
-        var attempt: Int
-    }
-
     private struct State {
         var snapshot = Snapshot()
         /// When they began; copies of one attempt share its name.
-        var open: [Attempt: [Instant]] = [:]
+        var open: [AttemptEvent.Name: [Instant]] = [:]
     }
 
     private static let maxHosts = 500
@@ -135,7 +130,7 @@ public final class Metrics: EventObserver {
     }
 
     private func begin(_ attempt: AttemptEvent, _ state: inout State) {
-        state.open[Attempt(call: attempt.call, attempt: attempt.attempt), default: []].append(attempt.instant)
+        state.open[attempt.name, default: []].append(attempt.instant)
         update(attempt, &state) { attempts in
             attempts.started += 1
             attempts.inFlight += 1
@@ -144,7 +139,7 @@ public final class Metrics: EventObserver {
     }
 
     private func end(_ attempt: AttemptEvent, _ result: Result<HTTPResponse, BatonError>, _ state: inout State) {
-        let key = Attempt(call: attempt.call, attempt: attempt.attempt)
+        let key = attempt.name
         guard let begun = state.open[key]?.removeFirst() else { return }
         if state.open[key]?.isEmpty == true { state.open[key] = nil }
         update(attempt, &state) { attempts in

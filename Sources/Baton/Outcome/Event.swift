@@ -96,6 +96,16 @@ public struct AttemptEvent: Sendable {
     public var path: String { place.path }
 }
 
+extension AttemptEvent {
+    /// What tells the events of one attempt from those of others; copies of one attempt share it.
+    struct Name: Hashable, Sendable {
+        let call: UInt64
+        let attempt: Int
+    }
+
+    var name: Name { Name(call: call, attempt: attempt) }
+}
+
 extension AttemptEvent: CustomStringConvertible {
     /// Numbers, method and URL; no secrets.
     public var description: String {

@@ -5,6 +5,11 @@ package enum RedirectRules {
         status == 301 || status == 302 || status == 303 || status == 307 || status == 308
     }
 
+    /// Whether a response is a redirect that names a place.
+    package static func leadsOn(_ head: HTTPResponseHead) -> Bool {
+        isRedirect(head.status) && head.fields.contains(.location)
+    }
+
     /// The request that follows from a redirect.
     ///
     /// - Parameter isSecret: whether a field may not go to another origin.

@@ -37,18 +37,11 @@ private final class Screen: Sendable {
 }
 
 /// Each row of the page's tables, run.
-@Suite("Coming from wrappers of AFNetworking") struct ComingFromAFNetworkingWrappersTests {
-    private let mock = Shop.open()
+@Suite("Coming from wrappers of AFNetworking") struct ComingFromAFNetworkingWrappersTests: ShopStory {
+    let mock = Shop.open()
     private let presenter = RecordingPresenter()
     private let told = Record<String>()
     private let store = InMemoryCredentialStore(BearerToken("old", refreshToken: "R"))
-
-    private func run(
-        _ configure: (inout Client.Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (Client, VirtualClock) async throws -> Void
-    ) async throws {
-        try await withVirtualTime(transport: mock, configure: configure, body)
-    }
 
     // MARK: Configuration in layers
 

@@ -52,16 +52,9 @@ private struct PrintRetries: EventObserver {
 }
 
 /// Each row of the page's tables, run.
-@Suite("Coming from Alamofire and Moya") struct ComingFromAlamofireAndMoyaTests {
-    private let mock = Shop.open()
+@Suite("Coming from Alamofire and Moya") struct ComingFromAlamofireAndMoyaTests: ShopStory {
+    let mock = Shop.open()
     private let told = Record<String>()
-
-    private func run(
-        _ configure: (inout Client.Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (Client, VirtualClock) async throws -> Void
-    ) async throws {
-        try await withVirtualTime(transport: mock, configure: configure, body)
-    }
 
     // MARK: Alamofire
 

@@ -11,17 +11,10 @@ private typealias GetProfile = Shop.GetProfile
 private typealias GetOrder = Shop.GetOrder
 
 /// Each row of the page's tables, run.
-@Suite("Coming from KJNetworkPlugin") struct ComingFromKJNetworkPluginTests {
-    private let mock = Shop.open()
+@Suite("Coming from KJNetworkPlugin") struct ComingFromKJNetworkPluginTests: ShopStory {
+    let mock = Shop.open()
     private let presenter = RecordingPresenter()
     private let told = Record<String>()
-
-    private func run(
-        _ configure: (inout Client.Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (Client, VirtualClock) async throws -> Void
-    ) async throws {
-        try await withVirtualTime(transport: mock, configure: configure, body)
-    }
 
     // MARK: Requests
 

@@ -13,16 +13,9 @@ private typealias GetOrder = Shop.GetOrder
 private struct Job: Codable, Response { let done: Bool }
 
 /// Each row of the page's tables, run.
-@Suite("Coming from URLSession") struct ComingFromURLSessionTests {
-    private let mock = Shop.open()
+@Suite("Coming from URLSession") struct ComingFromURLSessionTests: ShopStory {
+    let mock = Shop.open()
     private let told = Record<String>()
-
-    private func run(
-        _ configure: (inout Client.Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (Client, VirtualClock) async throws -> Void
-    ) async throws {
-        try await withVirtualTime(transport: mock, configure: configure, body)
-    }
 
     @Test("data(for:), a look at the status, a decoder: one call")
     func data() async throws {

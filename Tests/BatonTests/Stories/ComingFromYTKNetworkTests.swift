@@ -43,16 +43,9 @@ private final class Accessory: EventObserver {
 }
 
 /// Each row of the page's tables, run.
-@Suite("Coming from YTKNetwork") struct ComingFromYTKNetworkTests {
-    private let mock = Shop.open()
+@Suite("Coming from YTKNetwork") struct ComingFromYTKNetworkTests: ShopStory {
+    let mock = Shop.open()
     private let told = Record<String>()
-
-    private func run(
-        _ configure: (inout Client.Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (Client, VirtualClock) async throws -> Void
-    ) async throws {
-        try await withVirtualTime(transport: mock, configure: configure, body)
-    }
 
     // MARK: Requests
 

@@ -46,3 +46,18 @@ enum Shop {
         return mock
     }
 }
+
+/// A suite of stories in one shop each.
+protocol ShopStory {
+    var mock: MockTransport { get }
+}
+
+extension ShopStory {
+    /// A story, with a client of the shop and under virtual time.
+    func run(
+        _ configure: (inout Client.Configuration) -> Void = { _ in },
+        _ body: @escaping @Sendable (Client, VirtualClock) async throws -> Void
+    ) async throws {
+        try await withVirtualTime(transport: mock, configure: configure, body)
+    }
+}

@@ -56,7 +56,8 @@
                 }
                 try await group.waitForAll()
             }
-            precondition(client.counts.inFlight == 0 || count > 0)
+            // Every slot comes back, that of a transport which does not end an exchange after a second.
+            while client.counts.inFlight > 0 { await Task.yield() }
             transport.shutdown()
         }
 

@@ -48,15 +48,10 @@ struct TimelineRun: Sendable {
 
 /// What was told so far.
 struct TimelineState: Sendable {
-    private struct Name: Hashable {
-        var call: UInt64
-        var attempt: Int
-    }
-
     /// What is under way in a run: attempts by name, as numbers in the order of all; copies share a name.
     private struct Open {
-        var attempts: [Name: [Int]] = [:]
-        var failed: [Name: Int] = [:]
+        var attempts: [AttemptEvent.Name: [Int]] = [:]
+        var failed: [AttemptEvent.Name: Int] = [:]
     }
 
     private(set) var attempts: [TimelineAttempt] = []
@@ -82,8 +77,8 @@ struct TimelineState: Sendable {
         case .attemptStarted(let attempt): start(attempt)
         case .attemptEnded(let attempt, let result): end(attempt, result, error)
         case .retryScheduled(let attempt, let wait, _):
-            let name = Name(call: attempt.call, attempt: attempt.attempt)
-            if let number = open[attempt.run]?.failed.removeValue(forKey: name) { change(number) { $0.backoff = wait } }
+            guard let number = open[attempt.run]?.failed.removeValue(forKey: attempt.name) else { return }
+            change(number) { $0.backoff = wait }
         case .slotForfeited(let attempt):
             mark(attempt.instant, "slot of \(attempt.request.method) \(attempt.request.path) taken back")
         case .hostPaused(let host, let wait, let instant): mark(instant, "\(host) left alone for \(wait.briefly)")
@@ -100,7 +95,7 @@ struct TimelineState: Sendable {
     private mutating func add(_ event: AttemptEvent, _ set: (inout TimelineAttempt) -> Void) {
         var attempt = TimelineAttempt(event)
         set(&attempt)
-        let name = Name(call: event.call, attempt: event.attempt)
+        let name = event.name
         open[event.run, default: Open()].attempts[name, default: []].append(dropped + attempts.count)
         attempts.append(attempt)
     }
@@ -111,7 +106,7 @@ struct TimelineState: Sendable {
     }
 
     private mutating func start(_ event: AttemptEvent) {
-        let name = Name(call: event.call, attempt: event.attempt)
+        let name = event.name
         let waiting = open[event.run]?.attempts[name]?.first { number in
             number >= dropped && attempts[number - dropped].started == nil
         }
@@ -123,7 +118,7 @@ struct TimelineState: Sendable {
     }
 
     private mutating func end(_ event: AttemptEvent, _ result: Result<HTTPResponse, BatonError>, _ error: String?) {
-        let name = Name(call: event.call, attempt: event.attempt)
+        let name = event.name
         guard let number = open[event.run]?.attempts[name]?.removeFirst() else { return }
         if open[event.run]?.attempts[name]?.isEmpty == true { open[event.run]?.attempts[name] = nil }
         let response: HTTPResponse?
