@@ -63,7 +63,12 @@ final class ScriptedTransport: ScheduledTransport {
         private let receiver: TransportReceiver
         private let scheduler: any Scheduler
         private let ends: @Sendable () -> Void
-        private let timer = LockBox<TimerHandle?>(nil)
+        /// The reply may be due before `schedule` returns: ended and never armed are not the same.
+        private struct Phase {
+            var timer: TimerHandle?
+            var hasEnded = false
+        }
+        private let phase = LockBox(Phase())
 
         init(
             _ line: Line, _ receiver: TransportReceiver, _ scheduler: any Scheduler,
@@ -77,7 +82,7 @@ final class ScriptedTransport: ScheduledTransport {
 
         func begin() {
             let handle = scheduler.schedule(self, Signal(kind: 0), at: scheduler.now.advanced(by: line.delay))
-            timer.withLock { $0 = handle }
+            phase.withLock { $0.timer = handle }
         }
 
         func run(_ signal: Signal) { end(line.result) }
@@ -88,12 +93,12 @@ final class ScriptedTransport: ScheduledTransport {
         }
 
         private func end(_ result: Result<HTTPResponse, BatonError>) {
-            let handle = timer.withLock { timer in
-                defer { timer = nil }
-                return timer
+            let (isFirst, timer) = phase.withLock { phase in
+                defer { phase = Phase(timer: nil, hasEnded: true) }
+                return (!phase.hasEnded, phase.timer)
             }
-            guard let handle else { return }
-            scheduler.cancel(handle)
+            guard isFirst else { return }
+            if let timer { scheduler.cancel(timer) }
             ends()
             receiver.end(with: result)
         }
