@@ -3,7 +3,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite("TransportContract: faults", .timeLimit(.minutes(3)))
+@Suite("TransportContract: faults", .timeLimit(.minutes(5)))
 struct SabotageTests {
     /// A transport that keeps the contract.
     private static func good() throws -> any Transport {
@@ -22,7 +22,7 @@ struct SabotageTests {
     func fault(_ fault: Saboteur.Fault) async {
         let checks = Self.checks(of: fault)
         #expect(checks.count == fault.checks.count)
-        let limit = fault.hangs ? Duration.milliseconds(500) : .seconds(20)
+        let limit = fault.hangs ? Duration.milliseconds(500) : .seconds(90)
         let contract = TransportContract(largeBodyBytes: 2_000_000, exchangesAtOnce: 100, limit: limit) {
             Saboteur(fault, around: try Self.good())
         }

@@ -25,8 +25,9 @@ import Testing
         let server = try LoopbackServer()
         defer { server.stop() }
         server.on(.get, "/chunks", .chunks(Array(repeating: String(repeating: "x", count: 1_000), count: 400)))
-        server.on(.get, "/long", .pattern(length: 1 << 40))
-        server.on(.head, "/long", .pattern(length: 1 << 40))
+        // No longer than that: while one response comes as fast as it can, Foundation's sessions do nothing else.
+        server.on(.get, "/long", .pattern(length: 20_000_000))
+        server.on(.head, "/long", .pattern(length: 20_000_000))
         #if os(Linux)
             let curl: any Transport = try CurlTransport()
         #else

@@ -46,8 +46,7 @@ struct ParserFuzzTests {
         return bytes
     }
 
-    /// 10,000, or as many as the environment asks for.
-    private static let inputs = ProcessInfo.processInfo.environment["BATON_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000
+    private static let inputs = Scale.count(100_000, everyday: 10_000)
 
     @Test(
         "Whatever the parsers are fed ends in a value or an error, and what they write they read back",

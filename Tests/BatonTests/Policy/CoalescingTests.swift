@@ -82,7 +82,7 @@ struct CoalescingTests {
                 "\(path) \(canonical)"
             )
         }
-        for _ in 0..<2_000 {
+        for _ in 0..<Scale.count(2_000, everyday: 300) {
             let (one, first) = make()
             let (two, second) = make()
             #expect((key(one) == key(two)) == (first == second))

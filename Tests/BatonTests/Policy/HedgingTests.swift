@@ -9,7 +9,7 @@ struct HedgingTests {
         var random = SplitMix64(seed: seed)
         var tracker = LatencyTracker()
         var samples: [Int] = []
-        for _ in 0..<600 {
+        for _ in 0..<Scale.count(600, everyday: 250) {
             // Few different values, so that equal ones are common.
             let sample = random.below(random.chance(50) ? 5 : 10_000)
             tracker.note(.nanoseconds(sample))

@@ -255,7 +255,7 @@ struct RetryDecidingTests {
     @Test("No combination of facts breaks a limit", arguments: 1...20 as ClosedRange<UInt64>)
     func property(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        for _ in 0..<2_000 {
+        for _ in 0..<Scale.count(2_000, everyday: 300) {
             var policy = RetryPolicy(attempts: 1 + random.below(5))
             if random.chance(50) { policy.maxElapsed = .seconds(random.below(40)) }
             if random.chance(30) { policy.retryable = { _ in .retry(after: .seconds(3)) } }

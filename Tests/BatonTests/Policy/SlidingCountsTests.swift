@@ -11,7 +11,7 @@ struct SlidingCountsTests {
         var counts = SlidingCounts(window: .seconds(10))
         var events: [(slot: Int, first: Int, second: Int)] = []
         var time = random.unit() * 100 - 50
-        for _ in 0..<2_000 {
+        for _ in 0..<Scale.count(2_000, everyday: 300) {
             time += random.chance(2) ? 20 * random.unit() : 0.3 * random.unit()
             let slot = Int(time.rounded(.down))
             let event = (slot, first: random.below(3), second: random.below(3))

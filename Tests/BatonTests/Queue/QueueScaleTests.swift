@@ -102,8 +102,9 @@ import Testing
         "twice the backlog takes about twice the time",
         arguments: [(1, 1, nil), (1_000_000, 1, nil), (1_000_000, 1, 2), (3, 500, 1)] as [(Int, Int, Int?)])
     func linear(runs: Int, hosts: Int, hostLimit: Int?) {
-        let base = time(backlog: 2_000, runs: runs, hosts: hosts, hostLimit: hostLimit)
-        let eightfold = time(backlog: 16_000, runs: runs, hosts: hosts, hostLimit: hostLimit)
+        let count = Scale.count(2_000, everyday: 500)
+        let base = time(backlog: count, runs: runs, hosts: hosts, hostLimit: hostLimit)
+        let eightfold = time(backlog: 8 * count, runs: runs, hosts: hosts, hostLimit: hostLimit)
         // Anything that scans the backlog takes 64 times as long.
         #expect(eightfold / base < 24)
     }
