@@ -1,9 +1,20 @@
+import Dispatch
 import Foundation
 
 /// Measures the library beside its peers: same work, same transport, one process, rounds in turn, medians.
 @main
 enum Benchmarks {
-    static func main() async {
+    /// The main thread waits, rather than serve the main queue: what Dispatch does with it then, valgrind does not survive.
+    static func main() {
+        let isDone = DispatchSemaphore(value: 0)
+        Task.detached {
+            await run()
+            isDone.signal()
+        }
+        isDone.wait()
+    }
+
+    private static func run() async {
         let options: Options
         do {
             options = try Options(Array(CommandLine.arguments.dropFirst()))
@@ -58,7 +69,7 @@ enum Benchmarks {
 
     /// One figure once, for profilers.
     static func runOnce(_ name: String, _ options: Options) async {
-        for scene in Scenes.all(options) {
+        for scene in Scenes.all(options) where options.filter.map(scene.title.contains) ?? true {
             for figure in scene.figures where figure.name == name { _ = await figure.sample() }
         }
     }
