@@ -3,8 +3,8 @@ extension BatchJob {
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
         switch result {
         case .failure(let error):
-            let (index, isKept) = state.withLock { ($0.lanes[lane].index, $0.lanes[lane].call === call) }
-            settle(error, of: index, attempts: attempts, lane: lane, at: scheduler.now)
+            let isKept = state.withLock { $0.lanes[lane].call === call }
+            settle(error, in: lane, attempts: attempts)
             if !isKept { call.retire() }
         case .success(let response):
             if !result.isSmall {
@@ -19,10 +19,9 @@ extension BatchJob {
     }
 
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {
-        let index = state.withLock { $0.lanes[lane].index }
         switch result {
-        case .success(let value): settle(value, of: index, attempts: 1, lane: lane)
-        case .failure(let error): settle(error, of: index, attempts: 1, lane: lane, at: scheduler.now)
+        case .success(let value): settle(value, in: lane, attempts: 1)
+        case .failure(let error): settle(error, in: lane, attempts: 1)
         }
     }
 
@@ -35,35 +34,42 @@ extension BatchJob {
     }
 
     private func read(_ response: HTTPResponse, attempts: Int, lane: Int) {
-        let (index, kept): (Int, (any Response.Type)?) = state.withLock {
-            ($0.lanes[lane].index, $0.lanes[lane].output)
+        let (item, output): (Item, any Response.Type) = state.withLock {
+            ($0.lanes[lane].item, $0.lanes[lane].output ?? EmptyResponse.self)
         }
-        let output: any Response.Type = kept ?? EmptyResponse.self
         do throws(BatonError) {
-            settle(
-                try ResponseReader.read(output, from: response, in: run.settings.context), of: index,
-                attempts: attempts, lane: lane)
+            let value = try ResponseReader.read(output, from: response, in: run.settings.context)
+            settle(value, of: item, in: lane, attempts: attempts)
         } catch {
-            settle(error.with(path: path(of: lane)), of: index, attempts: attempts, lane: lane, at: scheduler.now)
+            settle(error.with(path: path(of: lane)), in: lane, attempts: attempts)
         }
     }
 
     /// An item has its value.
     ///
     /// - Parameter goesOn: false where the caller goes on with what is next.
-    func settle(_ value: any Sendable, of index: Int, attempts: Int, lane: Int, goesOn: Bool = true) {
+    func settle(_ value: any Sendable, in lane: Int, attempts: Int, goesOn: Bool = true) {
+        settle(value, of: state.withLock { $0.lanes[lane].item }, in: lane, attempts: attempts, goesOn: goesOn)
+    }
+
+    private func settle(
+        _ value: any Sendable, of item: Item, in lane: Int, attempts: Int, goesOn: Bool = true
+    ) {
         let now = scheduler.now
-        guard results.succeed(index, value, attempts: attempts, at: now.nanoseconds) else {
+        let times = ItemTimes(began: item.began.nanoseconds, ended: now.nanoseconds)
+        guard results.succeed(item.index, value, attempts: attempts, times) else {
             let error = BatonError(.decodingFailed, "the item's plan yielded a value of another type")
-            return settle(error, of: index, attempts: attempts, lane: lane, at: now, goesOn: goesOn)
+            return settle(error, in: lane, attempts: attempts, goesOn: goesOn)
         }
-        close(lane, index, nil, now, goesOn)
+        close(lane, item.index, nil, now, goesOn)
     }
 
     /// An item has failed.
-    func settle(_ error: BatonError, of index: Int, attempts: Int, lane: Int, at now: Instant, goesOn: Bool = true) {
-        results.failed(index, error, attempts: attempts, at: now.nanoseconds)
-        close(lane, index, error, now, goesOn)
+    func settle(_ error: BatonError, in lane: Int, attempts: Int, goesOn: Bool = true) {
+        let (item, now) = (state.withLock { $0.lanes[lane].item }, scheduler.now)
+        let times = ItemTimes(began: item.began.nanoseconds, ended: now.nanoseconds)
+        results.failed(item.index, error, attempts: attempts, times)
+        close(lane, item.index, error, now, goesOn)
     }
 
     /// What follows from an item's end.
@@ -80,7 +86,6 @@ extension BatchJob {
 
     /// Frees an item's lane, and goes on with what is next.
     private func close(_ lane: Int, _ index: Int, _ error: BatonError?, _ now: Instant, _ goesOn: Bool) {
-        let isHeard = !isNested && run.isHeard
         // Where the outcome has to be handed on first, what is next is looked for after it.
         let goesOnAtOnce = goesOn && results.keepsAll && description.onEach == nil
         let aftermath: Aftermath = state.withLock { state in
@@ -101,11 +106,11 @@ extension BatchJob {
                 if description.onEach != nil { aftermath.tells = announce([index], &state) }
                 aftermath.stopped = judge(&state)
             }
-            if isHeard { aftermath.report = (state.progress, Numbering.next()) }
+            if state.isHeard { aftermath.report = (state.progress, Numbering.next()) }
             if goesOnAtOnce, aftermath.stopped.isEmpty { aftermath.step = nextStep(&state) }
             return aftermath
         }
-        if aftermath.isFinal { results.finalize(index) }
+        if aftermath.isFinal, !results.keepsAll { results.finalize(index) }
         if aftermath.tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         if let (progress, number) = aftermath.report { run.report(RunProgress(batch: progress), number: number) }
         if !aftermath.stopped.isEmpty { stop(aftermath.stopped) }

@@ -7,14 +7,13 @@ extension BatchJob {
             return state.lanes[lane].node
         }
         if isWithdrawn {
-            return settle(Self.withdrawn, of: index, attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
+            return settle(Self.withdrawn, in: lane, attempts: 0, goesOn: false)
         }
         guard let node = taken else { return }
         switch node.content {
-        case .value(let value): settle(value, of: index, attempts: 1, lane: lane, goesOn: false)
+        case .value(let value): settle(value, in: lane, attempts: 1, goesOn: false)
         case .failure(let error):
-            settle(
-                error.with(path: path(of: lane)), of: index, attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
+            settle(error.with(path: path(of: lane)), in: lane, attempts: 0, goesOn: false)
         case .call(let call) where !call.options.isFence:
             let job: CallJob? = begin(lane, index) { state in begin(call, &state, lane) }
             job?.start(call, scope: scope, owner: self, lane: lane)
@@ -35,10 +34,7 @@ extension BatchJob {
             if state.withdrawn.contains(index) { return (nil, Self.withdrawn) }
             return (make(&state), nil)
         }
-        if let error {
-            settle(
-                error.with(path: path(of: lane)), of: index, attempts: 0, lane: lane, at: scheduler.now, goesOn: false)
-        }
+        if let error { settle(error.with(path: path(of: lane)), in: lane, attempts: 0, goesOn: false) }
         return job
     }
 

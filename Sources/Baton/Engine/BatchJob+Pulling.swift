@@ -25,7 +25,6 @@ extension BatchJob {
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
                 pull(index, input, at: now)
             case .resend(let lane, let index, let isWithdrawn):
-                results.reopen(index)
                 launch(lane: lane, index: index, isWithdrawn: isWithdrawn)
             case .wake(let call): call.goOn()
             case .roundEnded: return roundEnded()
@@ -149,38 +148,36 @@ extension BatchJob {
         }
     }
 
-    /// What became of a plan that was pulled.
-    private enum Pulled {
-        case none
-        case call(CallJob, CallDescription, lane: Int)
-        case other(lane: Int, isWithdrawn: Bool)
+    private func pulled(_ node: _PlanNode?, _ index: Int, at now: Instant) {
+        switch node?.content {
+        case nil: exhausted()
+        case .call(let call)? where !call.options.isFence:
+            pulled(description.isRedriven ? withOldKey(call, index) : call, nil, index, at: now)
+        default: pulled(nil, node, index, at: now)
+        }
     }
 
-    private func pulled(_ node: _PlanNode?, _ index: Int, at now: Instant) {
-        guard let node else { return exhausted() }
-        var request: CallDescription?
-        if case .call(let call) = node.content, !call.options.isFence {
-            request = description.isRedriven ? withOldKey(call, index) : call
-        }
-        let pulled: Pulled = state.withLock { state in
+    /// - Parameters:
+    ///   - call: the request, where the item is nothing else.
+    ///   - node: the item otherwise.
+    private func pulled(_ call: CallDescription?, _ node: _PlanNode?, _ index: Int, at now: Instant) {
+        var job: CallJob?
+        let lane: (number: Int, isWithdrawn: Bool)? = state.withLock { state in
             // Who was not waited for comes too late.
-            guard state.isPulling, !state.isStopped else { return .none }
+            guard state.isPulling, !state.isStopped else { return nil }
             state.isPulling = false
             state.pulled += 1
             let lane = openLane(&state, index, isFresh: state.progress.total == nil)
+            state.lanes[lane].began = now
             let isWithdrawn = !state.withdrawn.isEmpty && state.withdrawn.contains(index)
-            if let request, !isWithdrawn { return .call(begin(request, &state, lane), request, lane: lane) }
-            state.lanes[lane].node = node
-            return .other(lane: lane, isWithdrawn: isWithdrawn)
+            if let call, !isWithdrawn { job = begin(call, &state, lane) } else { state.lanes[lane].node = node }
+            return (lane, isWithdrawn)
         }
-        switch pulled {
-        case .none: break
-        case .call(let job, let call, let lane):
-            results.began(index, at: now.nanoseconds)
-            job.start(call, scope: scope, owner: self, lane: lane, now: now)
-        case .other(let lane, let isWithdrawn):
-            results.began(index, at: now.nanoseconds)
-            launch(lane: lane, index: index, isWithdrawn: isWithdrawn)
+        guard let lane else { return }
+        if let job, let call {
+            job.start(call, scope: scope, owner: self, lane: lane.number, now: now)
+        } else {
+            launch(lane: lane.number, index: index, isWithdrawn: lane.isWithdrawn)
         }
     }
 

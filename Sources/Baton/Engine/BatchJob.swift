@@ -9,6 +9,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     struct Lane {
         var index = 0
+        /// When the item was begun for the first time; of one that is sent again the results know it.
+        var began = Instant(nanoseconds: 0)
         /// Kept from item to item.
         var call: CallJob?
         /// What is under way in the lane; nil when the lane is free.
@@ -24,6 +26,14 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         /// A response that waits for a thread where it may be decoded.
         var response: HTTPResponse?
         var attempts = 0
+
+        var item: Item { Item(index: index, began: began) }
+    }
+
+    /// An item as its end is told.
+    struct Item {
+        var index: Int
+        var began: Instant
     }
 
     struct State {
@@ -62,6 +72,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         /// Where the batch stands; nil until somebody asks.
         var outerPath: String?
         var progress = BatchProgress()
+        /// Whether somebody reads the progress.
+        var isHeard = false
         /// Indices whose outcome is final, on their way to `onEach`.
         var news: [Int] = []
         var isTelling = false
@@ -164,9 +176,12 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
             // It may be settled already: more successes may be wanted than there are items.
             _ = judge(&state)
         }
-        if !isNested { run.adopt(self) }
+        if !isNested, run.adopt(self) { listen() }
         advance()
     }
+
+    /// Somebody reads the progress from now on.
+    func listen() { state.withLock { $0.isHeard = true } }
 
     static let withdrawn = BatonError(.cancelled, "the item was cancelled")
 

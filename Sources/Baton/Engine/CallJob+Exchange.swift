@@ -186,7 +186,7 @@ extension CallJob: TransportEvents {
     private enum Landing {
         case none
         /// The call is over: a success, and nobody wants to know anything else about it.
-        case ended(Ending, HTTPResponse, HostID?)
+        case ended(HTTPResponse, HostID?)
         /// - to: what was answered, where it was redirected or its cookies are kept.
         case open(Result<HTTPResponse, BatonError>, to: CallDescription?, HostID?, Watch, AttemptEvent?, UInt64)
     }
@@ -194,6 +194,7 @@ extension CallJob: TransportEvents {
     /// Looks at the reply, and gives the slot back.
     func settle(_ token: UInt64) {
         var rules: ResponseRules?
+        var ended: Ending?
         let landing: Landing = state.withLock { state in
             guard state.phase == .landed, state.token == token, let reply = state.reply.take() else { return .none }
             rules = settings.rules(for: state.options)
@@ -201,7 +202,8 @@ extension CallJob: TransportEvents {
                 state.isUnwatched, run.events == nil, !settings.dresses
             {
                 let host = state.host
-                if let ending = end(&state) { return .ended(ending, response, host) }
+                ended = end(&state)
+                return .ended(response, host)
             }
             state.token &+= 1
             state.phase = .preparing
@@ -214,9 +216,9 @@ extension CallJob: TransportEvents {
         }
         switch landing {
         case .none: break
-        case .ended(let ending, let response, let host):
+        case .ended(let response, let host):
             if let host { giveBack(host.index) }
-            tell(ending, .success(response))
+            if let ending = ended.take() { tell(ending, .success(response)) }
         case .open(let reply, let call, let host, let watch, let event, let token):
             if let call { keepCookies(reply, call.request) }
             let judgement = judge(reply.answered(by: call?.request), rules)

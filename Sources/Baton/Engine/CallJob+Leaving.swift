@@ -13,7 +13,7 @@ extension CallJob {
         case refuse(BatonError)
         case coalesce
         case intercept(InterceptorPlacement)
-        case adapt
+        case adapt(Adapting)
         /// What takes the body has something to say in the request.
         case prepare
         case askBreaker
@@ -23,6 +23,13 @@ extension CallJob {
         case giveBack
         /// It has its slot.
         case send(CallDescription)
+    }
+
+    /// What adapters are called with.
+    struct Adapting {
+        var original: CallDescription
+        var adapters: [any RequestAdapter]
+        var context: AttemptContext
     }
 
     /// What is seen to once the lock is free, before the course is followed.
@@ -50,7 +57,7 @@ extension CallJob {
             }
             if isIntercepted { intercept(.call, token) } else { beginAttempt(token) }
         case .intercept(let placement): intercept(placement, token)
-        case .adapt: adapt(token)
+        case .adapt(let facts): adapt(facts, token)
         case .prepare: prepare(token)
         case .askBreaker: if passesBreaker(token) { enqueue(token) }
         case .hedge: sendCopy(token)
@@ -95,7 +102,10 @@ extension CallJob {
     func dress(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
         let stack = state.stack ?? settings.stack
         if stack.attempt.isEmpty { return queue(&state, now, &sequel) }
-        return stack.adapters == nil ? .intercept(.attempt) : .adapt
+        guard let adapters = stack.adapters, let original = state.call else { return .intercept(.attempt) }
+        let context = AttemptContext(
+            run: run.id, call: state.number, attempt: state.attempt, options: state.options, scheduler: scheduler)
+        return .adapt(Adapting(original: original, adapters: adapters, context: context))
     }
 
     private func intercept(_ placement: InterceptorPlacement, _ token: UInt64) {
@@ -109,18 +119,12 @@ extension CallJob {
     }
 
     /// Lets adapters change the request: closures of others, so the lock is not held.
-    private func adapt(_ token: UInt64) {
-        let (facts, original): ((UInt64, Int, RequestOptions, InterceptorStack), CallDescription?) = state.withLock {
-            state in ((state.number, state.attempt, state.options, state.stack ?? settings.stack), state.call)
-        }
-        guard let original, let adapters = facts.3.adapters else { return }
-        var request = original.request
-        let context = AttemptContext(
-            run: run.id, call: facts.0, attempt: facts.1, options: facts.2, scheduler: scheduler)
+    private func adapt(_ facts: Adapting, _ token: UInt64) {
+        var request = facts.original.request
         do {
-            for adapter in adapters { try adapter.adapt(&request, context: context) }
+            for adapter in facts.adapters { try adapter.adapt(&request, context: facts.context) }
             if let fault = request.fault { throw fault }
-            let changed = original.with(request)
+            let changed = facts.original.with(request)
             proceed(token) { state, now, sequel in
                 state.changed = changed
                 return queue(&state, now, &sequel)

@@ -18,8 +18,10 @@ extension ChainJob {
                 return (state.child, state.task, nil, nil)
             }
             // Nobody else will end it: an async closure need not heed its cancellation.
-            defer { (state.registers, state.phase, state.timer) = (nil, .running, nil) }
-            return (nil, state.task, state.timer, state.registers)
+            var registers = Registers()
+            swap(&registers, &state.registers)
+            defer { (state.isAside, state.phase, state.timer) = (false, .running, nil) }
+            return (nil, state.task, state.timer, registers)
         }
         let (child, task, timer, ending) = stopped
         if let child { walk.rest.append(child) }
@@ -78,10 +80,9 @@ extension ChainJob {
                 registers.frames[registers.frames.count - 1].next = place + 1
                 return state.withLock { state in
                     guard !state.isCancelled else { return false }
-                    state.registers = registers
+                    swap(&registers, &state.registers)
                     state.arrival = .failure(error, recover)
-                    state.phase = .waiting
-                    registers = Registers()
+                    (state.isAside, state.phase) = (true, .waiting)
                     scheduler.execute(self, .resume)
                     return true
                 }

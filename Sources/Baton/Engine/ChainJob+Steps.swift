@@ -2,6 +2,7 @@
 extension ChainJob {
     func interpret(_ registers: inout Registers) {
         let context = run.settings.context
+        let loop = ThreadLoop.current
         if let entry = registers.entry {
             registers.entry = nil
             guard enter(entry, &registers) else { return }
@@ -19,12 +20,10 @@ extension ChainJob {
                 case .start(let node):
                     guard enter(node, &registers) else { return }
                 case .map(let map):
-                    let value = registers.value
-                    registers.value = try UserCode.call(scheduler) { try map.apply(value) }
+                    registers.value = try UserCode.call(scheduler, loop) { try map.apply(registers.value) }
                 case .then(let then):
                     begin(&registers, top)
-                    let value = registers.value
-                    let node = try UserCode.call(scheduler) { try then.derive(value, context) }
+                    let node = try UserCode.call(scheduler, loop) { try then.derive(registers.value, context) }
                     guard enter(node, &registers) else { return }
                 case .thenAsync(let then):
                     begin(&registers, top)
@@ -113,10 +112,8 @@ extension ChainJob {
     private func wait(_ registers: inout Registers, _ change: (inout State) -> Void) -> Bool {
         let cancellation: BatonError? = state.withLock { state in
             if let cancellation = state.cancellation { return cancellation }
-            // Moved, not copied: the arrays in it have one owner, and grow in place.
-            state.registers = registers
-            registers = Registers()
-            state.phase = .waiting
+            swap(&registers, &state.registers)
+            (state.isAside, state.phase) = (true, .waiting)
             change(&state)
             return nil
         }
@@ -131,15 +128,17 @@ extension ChainJob {
             let node = _PlanNode(content: .call(description.withoutFence))
             return startPart(node, inner, tag: description.options.tag, &registers)
         }
-        let call = state.withLock { $0.call } ?? CallJob(run: run)
-        let traced = run.traceStart != nil && !isNested ? (description.request, scheduler.now) : nil
+        let traced = run.traceStart != nil && !isNested ? (description, scheduler.now) : nil
+        var job: CallJob?
         let waits = wait(&registers) { state in
+            let call = state.call ?? CallJob(run: run)
+            job = call
             state.traced = traced
             state.call = call
             state.child = call
             state.asked = description
         }
-        if waits { call.start(description, scope: scope, owner: self, lane: 0) }
+        if waits, let call = job { call.start(description, scope: scope, owner: self, lane: 0) }
     }
 
     /// A part that can end before what stands around it is a job of its own.

@@ -1,15 +1,16 @@
 /// What a chain notes about its requests for the run's trace.
 extension ChainJob {
     func trace(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int) {
-        let traced: (request: HTTPRequest, began: Instant, Registers?)? = state.withLock { state in
+        let traced: (call: CallDescription, began: Instant, Registers?)? = state.withLock { state in
             defer { state.traced = nil }
-            return state.traced.map { ($0.request, $0.began, state.registers) }
+            return state.traced.map { ($0.call, $0.began, state.isAside ? state.registers : nil) }
         }
-        guard let (request, began, registers) = traced, let start = run.traceStart else { return }
+        guard let (asked, began, registers) = traced, let start = run.traceStart else { return }
         let code: BatonError.Code? = if case .failure(let error) = result { error.code } else { nil }
         run.note(
             RunTrace.Step(
-                path: registers.map(path) ?? "", request: request.summary, status: result.response?.status, code: code,
+                path: registers.map(path) ?? "", request: asked.request.summary, status: result.response?.status,
+                code: code,
                 attempts: attempts, started: start.duration(to: began), duration: began.duration(to: scheduler.now),
                 records: attempts > 1 ? call.records : [], metrics: result.answer?.metrics))
     }

@@ -21,7 +21,8 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var deadline: Duration
     }
 
-    /// What the interpreter works with; whoever runs has taken it out of the state.
+    /// What the interpreter works with; whoever runs has taken it out of the state. It changes hands by swapping: the
+    /// arrays in it must have one owner, or each step would copy all that went before.
     struct Registers {
         var frames: [Frame] = []
         var value: any Sendable = ()
@@ -35,9 +36,9 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
     /// What a step that had to wait came to.
     enum Arrival {
         case response(Result<HTTPResponse, BatonError>)
-        case value(Result<any Sendable, BatonError>)
-        case node(Result<_PlanNode, BatonError>)
-        case failure(BatonError, ChainStep.Recover)
+        indirect case value(Result<any Sendable, BatonError>)
+        indirect case node(Result<_PlanNode, BatonError>)
+        indirect case failure(BatonError, ChainStep.Recover)
     }
 
     enum Phase {
@@ -46,13 +47,15 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     struct State {
         var phase = Phase.waiting
-        var registers: Registers?
+        var registers = Registers()
+        /// Whether the registers are here: nobody runs.
+        var isAside = true
         var arrival: Arrival?
         /// What was asked for, until its answer is read.
         var asked: CallDescription?
         var call: CallJob?
         /// The request under way and when it was begun, where the run keeps a trace.
-        var traced: (request: HTTPRequest, began: Instant)?
+        var traced: (call: CallDescription, began: Instant)?
         var child: (any Cancellable)?
         var task: Task<Void, Never>?
         var timer: TimerHandle?
@@ -115,7 +118,7 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
     /// The chain fails before it begins.
     func fail(with error: BatonError) {
         state.withLock { state in
-            state.registers?.entry = _PlanNode(content: .failure(error))
+            state.registers.entry = _PlanNode(content: .failure(error))
         }
     }
 
@@ -125,10 +128,10 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         if run.traceStart != nil, !isNested { trace(call, result, attempts: attempts) }
         let isLast: Bool? = state.withLock { state in
             guard state.phase == .waiting, state.arrival == nil else { return nil }
-            guard let isLast = state.registers?.frames.allSatisfy({ $0.next == $0.count }) else { return nil }
+            guard state.isAside else { return nil }
             state.arrival = .response(result)
             state.child = nil
-            return isLast
+            return state.registers.frames.allSatisfy { $0.next == $0.count }
         }
         guard let isLast else { return }
         // Without closures to call and with little to decode, the run can end where the reply came in.
@@ -141,7 +144,7 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     func arrive(_ arrival: Arrival) {
         let isWaiting = state.withLock { state in
-            guard state.phase == .waiting, state.registers != nil, state.arrival == nil else { return false }
+            guard state.phase == .waiting, state.isAside, state.arrival == nil else { return false }
             state.arrival = arrival
             state.child = nil
             return true
@@ -150,15 +153,18 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
     }
 
     private func resume() {
-        // Swapped, not copied: the arrays in it must have one owner, or each step would copy all that went before.
         var registers = Registers()
-        let taken: (Arrival?, CallDescription?)? = state.withLock { state in
-            guard state.phase == .waiting, state.registers != nil else { return nil }
-            swap(&registers, &state.registers!)
-            defer { (state.arrival, state.asked, state.registers, state.phase) = (nil, nil, nil, .running) }
-            return (state.arrival, state.asked)
+        var arrival: Arrival?
+        var asked: CallDescription?
+        let isTaken = state.withLock { state in
+            guard state.phase == .waiting, state.isAside else { return false }
+            (state.isAside, state.phase) = (false, .running)
+            swap(&registers, &state.registers)
+            swap(&arrival, &state.arrival)
+            swap(&asked, &state.asked)
+            return true
         }
-        guard case (let arrival, let asked)? = taken else { return }
+        guard isTaken else { return }
         switch arrival {
         case .none: break
         case .value(.success(let value)): registers.value = value
@@ -186,7 +192,7 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     func keep(_ undos: [Undo], lane: Int) {
         guard lane != Self.undoLane else { return }
-        state.withLock { $0.registers?.undos += undos }
+        state.withLock { if $0.isAside { $0.registers.undos += undos } }
     }
 
     func lender(of lane: Int) -> Lender {
@@ -210,7 +216,7 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     func place(of lane: Int) -> (name: String, owner: (any PlanOwner)?, lane: Int) {
         state.withLock { state in
-            (lane == Self.undoLane ? "undo" : state.registers.map(Self.name) ?? "", state.owner, self.lane)
+            (lane == Self.undoLane ? "undo" : state.isAside ? Self.name(state.registers) : "", state.owner, self.lane)
         }
     }
 

@@ -43,15 +43,16 @@ public struct BatchStream<Item: Sendable>: AsyncSequence, Sendable {
 
 /// One run that is read; it is cancelled when nobody reads it any more.
 private final class StreamRun<Item: Sendable>: Sendable {
-    private let results: StreamResults<Item>
+    private let results: StreamResults
     private let core: RunCore
     private let client: Client
 
     init(_ stream: BatchStream<Item>) {
         client = stream.client
-        let results = StreamResults<Item>(
+        let results = StreamResults(
             start: client.engine.scheduler.now, order: stream.order,
-            concurrency: stream.batch.definition.maxConcurrency)
+            concurrency: stream.batch.definition.maxConcurrency,
+            accepts: { Erased.value($0, as: Item.self) != nil })
         self.results = results
         var description = stream.batch.definition
         description.makeResults = { _ in results }
@@ -63,16 +64,21 @@ private final class StreamRun<Item: Sendable>: Sendable {
     deinit { core.cancel() }
 
     func next() async throws(BatonError) -> BatchStream<Item>.Element? {
-        let result: Result<BatchStream<Item>.Element?, BatonError> = await withTaskCancellationHandler {
-            do throws(BatonError) {
-                return .success(try await results.next(client.engine.scheduler))
-            } catch {
-                return .failure(error)
+        if Task.isCancelled { core.cancel() }
+        while true {
+            switch results.take() {
+            case .item(let item): return (item.index, results.outcome(of: item, as: Item.self))
+            case .end(let result):
+                try result.get()
+                return nil
+            case .wait:
+                await withTaskCancellationHandler {
+                    await results.news(client.engine.scheduler)
+                } onCancel: {
+                    core.cancel()
+                }
             }
-        } onCancel: {
-            core.cancel()
         }
-        return try result.get()
     }
 }
 

@@ -2,6 +2,8 @@
 final class EventQueue: Job, EventSink {
     private struct State {
         var events: [Event] = []
+        /// The room of those that were delivered last.
+        var spare: [Event] = []
         var isDelivering = false
         var completion: (@Sendable () -> Void)?
     }
@@ -43,8 +45,9 @@ final class EventQueue: Job, EventSink {
     }
 
     func run(_ signal: Signal) {
-        let (events, completion): ([Event], (@Sendable () -> Void)?) = state.withLock { state in
+        var (events, completion): ([Event], (@Sendable () -> Void)?) = state.withLock { state in
             var events: [Event] = []
+            swap(&events, &state.spare)
             swap(&events, &state.events)
             guard events.isEmpty else { return (events, nil) }
             state.isDelivering = false
@@ -58,7 +61,14 @@ final class EventQueue: Job, EventSink {
                 for observer in observers { observer._observe(event, setting) }
             }
         }
-        if !events.isEmpty { return scheduler.execute(self, .resume) }
+        if !events.isEmpty {
+            // What few events need is kept; a crowd's room is not.
+            if events.count <= 256 {
+                events.removeAll(keepingCapacity: true)
+                state.withLock { swap(&$0.spare, &events) }
+            }
+            return scheduler.execute(self, .resume)
+        }
         completion?()
     }
 }

@@ -154,7 +154,13 @@ package final class RunCore: PlanOwner, Job {
         }
     }
 
-    func adopt(_ batch: BatchJob) { state.withLock { $0.batch = batch } }
+    /// Whether its progress is read already.
+    func adopt(_ batch: BatchJob) -> Bool {
+        state.withLock { state in
+            state.batch = batch
+            return state.isHeard
+        }
+    }
 
     var batch: BatchJob? { state.withLock { $0.batch } }
 
@@ -265,7 +271,11 @@ package final class RunCore: PlanOwner, Job {
 
     /// The newest report each time it is asked for, so that readers are never behind, and see the last one.
     var progress: AsyncStream<RunProgress> {
-        state.withLock { if $0.result == nil { $0.isHeard = true } }
+        let batch: BatchJob? = state.withLock { state in
+            if state.result == nil { state.isHeard = true }
+            return state.batch
+        }
+        batch?.listen()
         let seen = LockBox<UInt64>(0)
         return AsyncStream { [self] in
             while !Task.isCancelled {

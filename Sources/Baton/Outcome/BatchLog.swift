@@ -1,10 +1,20 @@
+/// When an item was begun, and when it ended, in nanoseconds of the scheduler's clock.
+package struct ItemTimes: Sendable {
+    package var began: Int64
+    package var ended: Int64
+
+    package init(began: Int64, ended: Int64) {
+        (self.began, self.ended) = (began, ended)
+    }
+}
+
 /// What became of each item of a batch, without its value: status, attempts and times, and errors where there are any.
 ///
 /// It knows no types, so that noting an outcome costs no look-up of generic metadata. The values' memory is kept here
 /// too, as raw bytes that the typed owner fills and empties.
 package final class BatchLog: Sendable {
     enum Status: UInt8 {
-        case notStarted, running, succeeded, failed, cancelled
+        case notStarted, succeeded, failed, cancelled
     }
 
     struct Record {
@@ -13,10 +23,11 @@ package final class BatchLog: Sendable {
         var attempts: UInt32 = 0
         var status = Status.notStarted
 
-        mutating func end(_ status: Status, _ attempts: Int, _ time: Int64) {
+        mutating func end(_ status: Status, _ attempts: Int, _ times: ItemTimes) {
+            if self.status == .notStarted { began = times.began }
             self.status = status
             self.attempts += UInt32(clamping: attempts)
-            ended = time
+            ended = times.ended
         }
     }
 
@@ -56,15 +67,11 @@ package final class BatchLog: Sendable {
         }
     }
 
-    package func began(_ index: Int, at time: Int64) {
-        state.withLock { state in
-            if index == state.records.count {
-                state.records.append(Record())
-                addChunks(&state)
-            }
-            state.records[index].status = .running
-            state.records[index].began = time
-        }
+    /// Makes room for an index of an input whose length nobody knows; items end in any order.
+    private func makeRoom(_ index: Int, _ state: inout State) {
+        guard index >= state.records.count else { return }
+        while index >= state.records.count { state.records.append(Record()) }
+        addChunks(&state)
     }
 
     private func addChunks(_ state: inout State) {
@@ -80,27 +87,33 @@ package final class BatchLog: Sendable {
         return state.withLock { $0.chunks[index / Self.chunk] } + (index % Self.chunk) * stride
     }
 
+    /// Shows where each value lies.
+    func forEachValue(_ body: (UnsafeMutableRawPointer) -> Void) {
+        guard stride > 0 else { return }
+        let (records, chunks) = state.withLock { ($0.records, $0.chunks) }
+        for index in records.indices where records[index].status == .succeeded {
+            body(chunks[index / Self.chunk] + (index % Self.chunk) * stride)
+        }
+    }
+
     /// Puts the value in its place, which `store` is told, and notes it. Storing only moves memory about.
-    func succeeded(_ index: Int, attempts: Int, at time: Int64, _ store: (UnsafeMutableRawPointer) -> Void) {
+    func succeeded(_ index: Int, attempts: Int, _ times: ItemTimes, _ store: (UnsafeMutableRawPointer) -> Void) {
         let old: BatonError? = state.withLock { state in
+            makeRoom(index, &state)
             if stride > 0 { store(state.chunks[index / Self.chunk] + (index % Self.chunk) * stride) }
-            state.records[index].end(.succeeded, attempts, time)
+            state.records[index].end(.succeeded, attempts, times)
             return state.errors.isEmpty ? nil : state.errors.removeValue(forKey: index)
         }
         withExtendedLifetime(old) {}
     }
 
-    package func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64) {
+    package func failed(_ index: Int, _ error: BatonError, attempts: Int, _ times: ItemTimes) {
         let old = state.withLock { state in
-            state.records[index].end(error.isCancelled ? .cancelled : .failed, attempts, time)
+            makeRoom(index, &state)
+            state.records[index].end(error.isCancelled ? .cancelled : .failed, attempts, times)
             return state.errors.updateValue(error, forKey: index)
         }
         withExtendedLifetime(old) {}
-    }
-
-    /// The item is sent again: it is running, its attempts and its beginning stay.
-    package func reopen(_ index: Int) {
-        state.withLock { $0.records[index].status = .running }
     }
 
     func isDone(_ index: Int) -> Bool {
@@ -133,7 +146,6 @@ package final class BatchLog: Sendable {
             for record in state.records {
                 switch record.status {
                 case .notStarted: progress.pending += 1
-                case .running: progress.running += 1
                 case .succeeded: progress.succeeded += 1
                 case .failed: progress.failed += 1
                 case .cancelled: progress.cancelled += 1

@@ -2,12 +2,10 @@
 package protocol AnyBatchResults: AnyObject, Sendable {
     /// Makes room for so many items.
     func reserve(_ count: Int)
-    func began(_ index: Int, at time: Int64)
-    /// Puts the value of an item in its place; false when it is not of the items' type.
-    func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) -> Bool
-    func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64)
-    /// The item is sent again: it is running, its attempts and its beginning stay.
-    func reopen(_ index: Int)
+    /// Puts the value of an item in its place; false when it is not of the items' type. Attempts add up over the times
+    /// that the item was sent, and the first beginning stays.
+    func succeed(_ index: Int, _ value: any Sendable, attempts: Int, _ times: ItemTimes) -> Bool
+    func failed(_ index: Int, _ error: BatonError, attempts: Int, _ times: ItemTimes)
     func failure(at index: Int) -> (error: BatonError, attempts: Int)?
     /// An outcome is final. Called with no lock held.
     func finalize(_ index: Int)
@@ -68,40 +66,36 @@ package final class BatchResults<Item: Sendable>: AnyBatchResults {
     }
 
     deinit {
-        let records = log.state.withLock { $0.records }
-        for index in records.indices where records[index].status == .succeeded {
-            log.place(of: index)?.assumingMemoryBound(to: Item.self).deinitialize(count: 1)
-        }
+        guard !_isPOD(Item.self) else { return }
+        log.forEachValue { $0.assumingMemoryBound(to: Item.self).deinitialize(count: 1) }
     }
 
     package func reserve(_ count: Int) { log.reserve(count) }
-    package func began(_ index: Int, at time: Int64) { log.began(index, at: time) }
-    package func reopen(_ index: Int) { log.reopen(index) }
     package func failure(at index: Int) -> (error: BatonError, attempts: Int)? { log.failure(at: index) }
     package func isDone(_ index: Int) -> Bool { log.isDone(index) }
 
-    package func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64) {
-        log.failed(index, error, attempts: attempts, at: time)
+    package func failed(_ index: Int, _ error: BatonError, attempts: Int, _ times: ItemTimes) {
+        log.failed(index, error, attempts: attempts, times)
     }
 
-    package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) -> Bool {
+    package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, _ times: ItemTimes) -> Bool {
         func store<Value: Sendable>(_ value: Value) -> Bool {
             guard Value.self == Item.self else {
                 // Items whose type is an existential or an optional of the value's.
                 guard let item = value as? Item else { return false }
-                withUnsafePointer(to: item) { note(index, $0, attempts: attempts, at: time) }
+                withUnsafePointer(to: item) { note(index, $0, attempts: attempts, times) }
                 return true
             }
             withUnsafePointer(to: value) { value in
-                value.withMemoryRebound(to: Item.self, capacity: 1) { note(index, $0, attempts: attempts, at: time) }
+                value.withMemoryRebound(to: Item.self, capacity: 1) { note(index, $0, attempts: attempts, times) }
             }
             return true
         }
         return store(value)
     }
 
-    private func note(_ index: Int, _ item: UnsafePointer<Item>, attempts: Int, at time: Int64) {
-        log.succeeded(index, attempts: attempts, at: time) { place in
+    private func note(_ index: Int, _ item: UnsafePointer<Item>, attempts: Int, _ times: ItemTimes) {
+        log.succeeded(index, attempts: attempts, times) { place in
             place.assumingMemoryBound(to: Item.self).initialize(from: item, count: 1)
         }
     }
@@ -120,13 +114,21 @@ package final class BatchResults<Item: Sendable>: AnyBatchResults {
 }
 
 extension BatchLog.Record {
+    /// The outcome of an item without a value.
+    func failure<Item: Sendable>(_ error: BatonError?, since start: Int64) -> Outcome<Item> {
+        Outcome(
+            result: status == .failed ? .failed(error ?? BatonError(.cancelled)) : .cancelled,
+            attempts: Int(attempts), started: .nanoseconds(began - start),
+            duration: .nanoseconds(max(0, ended - began)))
+    }
+
     /// The outcome that the record stands for.
     func outcome<Item: Sendable>(
         _ error: BatonError?, since start: Int64, value: () -> Item
     ) -> Outcome<Item> {
         let result: Outcome<Item>.Result =
             switch status {
-            case .notStarted, .running: .notStarted
+            case .notStarted: .notStarted
             case .succeeded: .succeeded(value())
             case .failed: .failed(error ?? BatonError(.cancelled))
             case .cancelled: .cancelled

@@ -9,14 +9,22 @@ public enum StreamOrder: Sendable, Hashable {
 
 /// The results of a batch that is read as it goes: nothing is kept but what is under way or not yet taken.
 ///
-/// At most `window` items may have ended without having been taken; then no further one is begun.
-package final class StreamResults<Item: Sendable>: AnyBatchResults {
-    package typealias Element = (index: Int, outcome: Outcome<Item>)
+/// At most `window` items may have ended without having been taken; then no further one is begun. It knows no types, so
+/// that passing an item on costs no look-up of generic metadata: the reader gives the value its type back.
+package final class StreamResults: AnyBatchResults {
+    /// An item that has ended.
+    package struct Ended: Sendable {
+        package internal(set) var index: Int
+        var record = BatchLog.Record()
+        var value: (any Sendable)?
+        var error: BatonError?
+    }
 
     private struct State {
-        var open: [Int: (record: BatchLog.Record, value: Item?, error: BatonError?)] = [:]
+        /// What has ended and may still be sent again.
+        var ended: [Int: Ended] = [:]
         /// What is final and waits to be taken.
-        var ready: [Int: Outcome<Item>] = [:]
+        var ready: [Int: Ended] = [:]
         var order: [Int] = []
         var head = 0
         /// The index that is yielded next, where the order is the input's.
@@ -30,9 +38,14 @@ package final class StreamResults<Item: Sendable>: AnyBatchResults {
     private let start: Int64
     private let window: Int
     private let keepsOrder: Bool
+    private let accepts: @Sendable (any Sendable) -> Bool
 
-    package init(start: Instant, order: StreamOrder, concurrency: Int) {
+    /// - Parameter accepts: whether a value is of the items' type.
+    package init(
+        start: Instant, order: StreamOrder, concurrency: Int, accepts: @escaping @Sendable (any Sendable) -> Bool
+    ) {
         self.start = start.nanoseconds
+        self.accepts = accepts
         switch order {
         case .completion: (window, keepsOrder) = (max(1, concurrency), false)
         case .input(let window): (self.window, keepsOrder) = (max(1, window), true)
@@ -41,36 +54,29 @@ package final class StreamResults<Item: Sendable>: AnyBatchResults {
 
     package func reserve(_ count: Int) {}
 
-    package func began(_ index: Int, at time: Int64) {
-        var record = BatchLog.Record()
-        record.status = .running
-        record.began = time
-        state.withLock { $0.open[index] = (record, nil, nil) }
-    }
-
-    package func reopen(_ index: Int) {
-        state.withLock { $0.open[index]?.record.status = .running }
-    }
-
-    package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, at time: Int64) -> Bool {
-        guard let item = Erased.value(value, as: Item.self) else { return false }
-        state.withLock { state in
-            state.open[index]?.record.end(.succeeded, attempts, time)
-            state.open[index]?.value = item
+    package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, _ times: ItemTimes) -> Bool {
+        guard accepts(value) else { return false }
+        note(index) { item in
+            item.record.end(.succeeded, attempts, times)
+            item.value = value
         }
         return true
     }
 
-    package func failed(_ index: Int, _ error: BatonError, attempts: Int, at time: Int64) {
-        state.withLock { state in
-            state.open[index]?.record.end(error.isCancelled ? .cancelled : .failed, attempts, time)
-            state.open[index]?.error = error
+    package func failed(_ index: Int, _ error: BatonError, attempts: Int, _ times: ItemTimes) {
+        note(index) { item in
+            item.record.end(error.isCancelled ? .cancelled : .failed, attempts, times)
+            item.error = error
         }
+    }
+
+    private func note(_ index: Int, _ change: (inout Ended) -> Void) {
+        state.withLock { change(&$0.ended[index, default: Ended(index: index)]) }
     }
 
     package func failure(at index: Int) -> (error: BatonError, attempts: Int)? {
         state.withLock { state in
-            state.open[index].flatMap { item in item.error.map { ($0, Int(item.record.attempts)) } }
+            state.ended[index].flatMap { item in item.error.map { ($0, Int(item.record.attempts)) } }
         }
     }
 
@@ -78,17 +84,8 @@ package final class StreamResults<Item: Sendable>: AnyBatchResults {
 
     package func finalize(_ index: Int) {
         let reader: CheckedContinuation<Void, Never>? = state.withLock { state in
-            guard let item = state.open.removeValue(forKey: index) else { return nil }
-            state.ready[index] =
-                if let value = item.value {
-                    item.record.outcome(nil, since: start) { value }
-                } else {
-                    Outcome(
-                        result: item.record.status == .failed
-                            ? .failed(item.error ?? BatonError(.cancelled)) : .cancelled,
-                        attempts: Int(item.record.attempts), started: .nanoseconds(item.record.began - start),
-                        duration: .nanoseconds(max(0, item.record.ended - item.record.began)))
-                }
+            guard let item = state.ended.removeValue(forKey: index) else { return nil }
+            state.ready[index] = item
             if !keepsOrder { state.order.append(index) }
             defer { state.reader = nil }
             return state.reader
@@ -121,37 +118,41 @@ package final class StreamResults<Item: Sendable>: AnyBatchResults {
         reader?.resume()
     }
 
-    private enum Look {
-        case element(Element, whenRoom: (@Sendable () -> Void)?)
+    /// What there is for a reader.
+    package enum Look {
+        case item(Ended)
         case end(Result<Void, BatonError>)
+        /// Nothing yet.
         case wait
     }
 
-    /// The next item; nil after the last one.
-    package func next(_ scheduler: any Scheduler) async throws(BatonError) -> Element? {
-        while true {
-            switch state.withLock(take) {
-            case .element(let element, let whenRoom):
-                whenRoom?()
-                return element
-            case .end(let result):
-                try result.get()
-                return nil
-            case .wait:
-                await scheduler.waiting {
-                    await withCheckedContinuation { continuation in
-                        let waits = state.withLock { state in
-                            if case .wait = look(state) {
-                                state.reader = continuation
-                                return true
-                            }
-                            return false
-                        }
-                        if !waits { continuation.resume() }
-                    }
+    /// Takes the next item, if there is one.
+    package func take() -> Look {
+        let (look, whenRoom) = state.withLock(take)
+        whenRoom?()
+        return look
+    }
+
+    /// Waits until there is something to take.
+    package func news(_ scheduler: any Scheduler) async {
+        await scheduler.waiting {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    guard nextIndex(state) == nil, state.end == nil else { return false }
+                    state.reader = continuation
+                    return true
                 }
+                if !waits { continuation.resume() }
             }
         }
+    }
+
+    /// The item as its reader gets it.
+    package func outcome<Item: Sendable>(of item: Ended, as type: Item.Type) -> Outcome<Item> {
+        guard let value = item.value.flatMap({ Erased.value($0, as: Item.self) }) else {
+            return item.record.failure(item.error, since: start)
+        }
+        return item.record.outcome(nil, since: start) { value }
     }
 
     private func nextIndex(_ state: State) -> Int? {
@@ -159,21 +160,14 @@ package final class StreamResults<Item: Sendable>: AnyBatchResults {
         return state.head < state.order.count ? state.order[state.head] : nil
     }
 
-    private func look(_ state: State) -> Look {
-        if nextIndex(state) != nil { return .end(.success(())) }
-        return state.end.map { .end($0) } ?? .wait
-    }
-
-    private func take(_ state: inout State) -> Look {
-        guard let index = nextIndex(state), let outcome = state.ready.removeValue(forKey: index) else {
+    private func take(_ state: inout State) -> (Look, whenRoom: (@Sendable () -> Void)?) {
+        guard let index = nextIndex(state), let item = state.ready.removeValue(forKey: index) else {
+            guard let end = state.end else { return (.wait, nil) }
             // What is left when an ordered batch ended early comes in its order.
-            if let end = state.end, let index = state.ready.keys.min(),
-                let outcome = state.ready.removeValue(forKey: index)
-            {
-                _ = end
-                return .element((index, outcome), whenRoom: nil)
+            if let index = state.ready.keys.min(), let item = state.ready.removeValue(forKey: index) {
+                return (.item(item), nil)
             }
-            return state.end.map { .end($0) } ?? .wait
+            return (.end(end), nil)
         }
         if keepsOrder {
             state.next += 1
@@ -184,6 +178,6 @@ package final class StreamResults<Item: Sendable>: AnyBatchResults {
                 state.head = 0
             }
         }
-        return .element((index, outcome), whenRoom: state.whenRoom)
+        return (.item(item), state.whenRoom)
     }
 }

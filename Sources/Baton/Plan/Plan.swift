@@ -29,14 +29,15 @@ extension Plan {
 
 /// What a plan amounts to when it is run.
 public struct _PlanNode: Sendable {
+    /// Each case holds one reference, so that a node is cheap to pass on.
     @usableFromInline
     package enum Content: Sendable {
         /// Done already.
-        case value(any Sendable)
+        indirect case value(any Sendable)
         /// Failed already.
         case failure(BatonError)
         /// A plan that is asked what it amounts to when its turn comes.
-        case plan(any Plan)
+        indirect case plan(any Plan)
         /// A request that is ready to be sent.
         case call(CallDescription)
         /// The first so many steps of a shared buffer.

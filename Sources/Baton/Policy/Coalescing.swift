@@ -38,7 +38,7 @@ public struct Coalescing: Sendable {
 
 /// A request as far as sharing its exchange goes. Equality compares all of it; the hash takes only part of it and
 /// serves to find the few that might be equal.
-package struct CoalescingKey: Hashable, Sendable {
+package final class CoalescingKey: Hashable, Sendable {
     private let method: HTTPMethod
     private let origin: HTTPOrigin
     private let target: String

@@ -155,6 +155,8 @@ extension HTTPRequest {
     package var fault: MessageFault? { fields.fault ?? faultOfOtherThanFields }
 
     fileprivate var faultOfOtherThanFields: MessageFault? {
+        // What most requests are needs no look at its bytes.
+        if method == .get && body.isNone { return nil }
         if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenByte) {
             return MessageFault("method", "is no token (RFC 9110, 5.6.2)")
         }

@@ -129,9 +129,9 @@ package enum ResponseReader {
 }
 
 /// How a response is read that is not read as the client's others.
-package struct ResponseReading: Sendable {
-    package var coding: BodyCoding?
-    package var envelope: Envelope?
+package final class ResponseReading: Sendable {
+    package let coding: BodyCoding?
+    package let envelope: Envelope?
 
     package init(coding: BodyCoding? = nil, envelope: Envelope? = nil) {
         self.coding = coding

@@ -35,7 +35,8 @@ final class ThreadLoop {
     /// Whether plans are being released further up on the stack; see `ReleaseList`.
     var releasing: [AnyObject]?
 
-    private var ring: [Work] = []
+    /// What is taken out leaves a hole behind, so that it is moved rather than copied.
+    private var ring: [Work?] = []
     private var head = 0
 
     var isEmpty: Bool { head == ring.count }
@@ -46,7 +47,7 @@ final class ThreadLoop {
 
     func popFirst() -> Work? {
         guard head < ring.count else { return nil }
-        let work = ring[head]
+        let work = ring[head].take()
         head += 1
         if head == ring.count {
             ring.removeAll(keepingCapacity: ring.capacity <= 4_096)
@@ -60,7 +61,7 @@ final class ThreadLoop {
 
     /// Everything that waits, engine work before user work, for another thread to take over.
     func takeAll() -> [Work] {
-        var all = Array(ring[head...])
+        var all = ring[head...].compactMap { $0 }
         ring.removeAll(keepingCapacity: true)
         head = 0
         if let next { all.append(next) }
@@ -116,7 +117,14 @@ package enum UserCode {
     /// Calls `body`, which may block: whatever else this thread had to do is handed to other threads first.
     @inline(__always)
     static func call<Result>(_ scheduler: any Scheduler, _ body: () throws -> Result) rethrows -> Result {
-        let loop = ThreadLoop.current
+        try call(scheduler, ThreadLoop.current, body)
+    }
+
+    /// - Parameter loop: that of the calling thread.
+    @inline(__always)
+    static func call<Result>(
+        _ scheduler: any Scheduler, _ loop: ThreadLoop, _ body: () throws -> Result
+    ) rethrows -> Result {
         if !loop.isEmpty || loop.next != nil { scheduler.handOver() }
         let wasInUserCode = loop.isInUserCode
         loop.isInUserCode = true
