@@ -100,8 +100,11 @@
         }
 
         func failure(_ result: Int32) -> BatonError {
-            if let error = upload?.failure { return CurlFailure.context(error, request, handle) }
-            return CurlFailure.error(result, request, handle)
+            let error =
+                upload?.failure.map { CurlFailure.context($0, request, handle) }
+                ?? CurlFailure.error(result, request, handle)
+            let metrics = handle.metrics(isUpload: upload != nil, isFailure: true)
+            return metrics == TransportMetrics() ? error : error.with(metrics: metrics)
         }
 
         func failure(_ code: BatonError.Code, _ message: String) -> BatonError {
