@@ -24,6 +24,7 @@ struct baton_curl_request {
     baton_curl_body_kind kind;
     bool has_method;
     bool has_bytes;
+    bool accepts_any_certificate;
     int version;
 };
 
@@ -182,10 +183,6 @@ static const char *set_settings(void *easy, const baton_curl_settings *settings)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (texts[i].value != NULL && set(easy, texts[i].option, texts[i].value) != 0) return texts[i].name;
     }
-    if (settings->trusts_any_certificate) {
-        set(easy, OPT_SSL_VERIFYPEER, 0L);
-        set(easy, OPT_SSL_VERIFYHOST, 0L);
-    }
     return NULL;
 }
 
@@ -285,6 +282,17 @@ bool baton_curl_request_suppress(baton_curl_handle *handle, const char *name) {
     if (line == NULL) return false;
     memcpy(line, name, length);
     memcpy(line + length, ":", 2);
+    return true;
+}
+
+bool baton_curl_request_accept_any_certificate(baton_curl_handle *handle, bool accepts) {
+    int (*set)(void *, int, ...) = baton_curl.easy_setopt;
+    if (handle->request->accepts_any_certificate == accepts) return true;
+    if (set(handle->easy, OPT_SSL_VERIFYPEER, accepts ? 0L : 1L) != 0
+        || set(handle->easy, OPT_SSL_VERIFYHOST, accepts ? 0L : 2L) != 0) {
+        return false;
+    }
+    handle->request->accepts_any_certificate = accepts;
     return true;
 }
 

@@ -83,8 +83,10 @@ extension CallJob: CallOwner {
 
     func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
         var timer: TimerHandle?
+        let waited = call.slotWait
         let race: Race = state.withLock { state in
             guard state.phase == .hedging, var hedge = state.hedge else { return .none }
+            state.slotWait = waited
             state.children.removeAll { $0 === call }
             hedge.open -= 1
             defer { if state.phase == .hedging { state.hedge = hedge } }

@@ -82,8 +82,10 @@ extension CallJob {
                 }
             }
             child.retire()
+            let waited = child.slotWait
             state.withLock { state in
                 guard state.token == token else { return }
+                if let waited { state.slotWait = (state.slotWait ?? .zero) + waited }
                 state.children.removeAll { $0 === child }
                 if below == .attempts { state.attempt = max(state.attempt, attempts) }
             }

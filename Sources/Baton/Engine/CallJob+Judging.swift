@@ -64,8 +64,7 @@ extension CallJob {
 
     /// Looks at the body.
     private func inspect(_ response: HTTPResponse, _ rules: ResponseRules?, _ token: UInt64) {
-        let error = rules?.check(response, scheduler)
-        exchangeIsOver(error.map { .failure($0) } ?? .success(response), token)
+        exchangeIsOver(rules?.check(response, scheduler) ?? .success(response), token)
     }
 
     /// The attempt's exchange has its result.

@@ -88,6 +88,7 @@ extension CallJob {
     func begin(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
         state.changed = nil
         state.hops = 0
+        state.slotWait = nil
         guard state.layers != .exchange else { return queue(&state, now, &sequel) }
         state.attempt += 1
         if settings.keepsRecords || state.attempt > 1 || state.options.retry != nil {
@@ -199,7 +200,11 @@ extension CallJob {
                     phase: .queue))
         case .queued(let ticket):
             state.ticket = ticket
-            if run.events != nil { sequel.tells = noteQueued(&state, at: now) }
+            // It began to wait before, where it came back for its place in the batch.
+            if state.queued == nil {
+                state.queued = now
+                if run.events != nil { sequel.tells = noteQueued(state, at: now) }
+            }
             guard isHostFull, let batch = rest(state) else { return .none }
             state.isParked = true
             return .lend(batch)
@@ -251,10 +256,17 @@ extension CallJob {
             policies.depart()
             state.departed = now
         }
+        let waited = state.queued?.duration(to: now)
+        if let waited {
+            state.queued = nil
+            state.slotWait = (state.slotWait ?? .zero) + waited
+        } else if state.slotWait == nil {
+            state.slotWait = .zero
+        }
         if state.hops == 0 { state.deadline = deadline(state, now) }
         armTimer(&state)
         probe?.note(.exchangeSent(probed(state.token), isUndo: state.scope?.isUndo ?? false))
-        if run.events != nil, state.hops == 0 { sequel.tells = noteDeparture(&state, at: now) }
+        if run.events != nil, state.hops == 0 { sequel.tells = noteDeparture(state, after: waited, at: now) }
         return .send(dressed(call, state))
     }
 
@@ -288,22 +300,16 @@ extension CallJob {
 
     /// Tells under the call's lock that the attempt waits, so that nothing that follows is told first. Whether there is
     /// something to deliver.
-    private func noteQueued(_ state: inout State, at now: Instant) -> Bool {
-        // It was told so when it began to wait, and came back for its place in the batch.
-        guard state.queued == nil else { return false }
-        state.queued = now
+    private func noteQueued(_ state: State, at now: Instant) -> Bool {
         guard let events = run.events, let event = attemptEvent(state, at: now) else { return false }
         return events.enter(.attemptQueued(event))
     }
 
     /// The same for an attempt that departs: a cancel right after it is told later.
-    private func noteDeparture(_ state: inout State, at now: Instant) -> Bool {
+    private func noteDeparture(_ state: State, after waited: Duration?, at now: Instant) -> Bool {
         guard let events = run.events, let event = attemptEvent(state, at: now) else { return false }
         var isTold = false
-        if let queued = state.queued {
-            state.queued = nil
-            isTold = events.enter(.attemptAdmitted(event, after: queued.duration(to: now)))
-        }
+        if let waited { isTold = events.enter(.attemptAdmitted(event, after: waited)) }
         return events.enter(.attemptStarted(event)) || isTold
     }
 

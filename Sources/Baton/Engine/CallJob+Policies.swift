@@ -66,7 +66,7 @@ extension CallJob {
         state.withLock { state in
             // Calls that succeed at once keep no record; their one attempt says nothing that the report does not.
             guard !state.records.isEmpty, state.token == token, state.layers != .exchange else { return }
-            state.records.append(record(state, result.answer, code: nil, wait: nil, ""))
+            state.records.append(record(state, result, wait: nil, ""))
         }
         finish(result, token)
     }
@@ -126,19 +126,22 @@ extension CallJob {
     private func note(_ error: BatonError, _ wait: Duration?, _ decision: String, _ token: UInt64) {
         state.withLock { state in
             guard state.token == token else { return }
-            state.records.append(
-                record(state, error.response, code: error.code, wait: wait, decision))
+            state.records.append(record(state, .failure(error), wait: wait, decision))
         }
     }
 
     private func record(
-        _ state: State, _ response: HTTPResponse?, code: BatonError.Code?, wait: Duration?, _ decision: String
+        _ state: State, _ result: Result<HTTPResponse, BatonError>, wait: Duration?, _ decision: String
     ) -> AttemptRecord {
+        let code: BatonError.Code? = if case .failure(let error) = result { error.code } else { nil }
         let now = scheduler.now
         let began = state.began ?? now
         let attemptBegan = state.attemptBegan ?? began
+        // A redirect may have been waiting still.
+        let queued = state.queued.map { (state.slotWait ?? .zero) + $0.duration(to: now) } ?? state.slotWait
         return AttemptRecord(
             number: state.attempt, started: began.duration(to: attemptBegan), duration: attemptBegan.duration(to: now),
-            status: response?.status, code: code, wait: wait, decision: decision, metrics: response?.metrics)
+            queued: queued, status: result.answer?.status, code: code, wait: wait, decision: decision,
+            metrics: result.metrics)
     }
 }

@@ -54,7 +54,8 @@ extension CallJob {
     /// A redirect that is not followed is a response like others.
     private func refused(_ response: HTTPResponse, _ rules: ResponseRules?) -> Result<HTTPResponse, BatonError> {
         let error = rules.map { $0.refusal(of: response) } ?? Validation.unacceptable(response)
-        return (error ?? rules?.check(response, scheduler)).map { .failure($0) } ?? .success(response)
+        if let error { return .failure(error) }
+        return rules?.check(response, scheduler) ?? .success(response)
     }
 
     private func follow(_ next: HTTPRequest, _ token: UInt64) {

@@ -42,8 +42,10 @@ final class CallJob: Cancellable, RunPart {
         var host: HostID?
         var hostOrigin: HTTPOrigin?
         var ticket: RequestQueue.Ticket?
-        /// When it began to wait for a slot; nil where nobody listens, or where there was one.
+        /// When it began to wait for the slot that it waits for; nil where it waits for none.
         var queued: Instant?
+        /// How long this attempt has waited for slots; nil before the first one.
+        var slotWait: Duration?
         /// Whether the call has lent its place in a batch while it waits for a full host, and whether it wants it back.
         var isParked = false
         var isReturning = false
@@ -250,6 +252,9 @@ final class CallJob: Cancellable, RunPart {
 
     /// The attempts of the latest use, where there was more than one; for its owner, until it is used again.
     var records: [AttemptRecord] { state.withLock { $0.records } }
+
+    /// How long its latest attempt waited for slots.
+    var slotWait: Duration? { state.withLock { $0.slotWait } }
 
     static var cancelled: BatonError { BatonError(.cancelled, "the run was cancelled") }
 

@@ -12,11 +12,19 @@ extension ChainJob {
                 path: registers.map(path) ?? "", request: asked.request.summary, status: result.response?.status,
                 code: code,
                 attempts: attempts, started: start.duration(to: began), duration: began.duration(to: scheduler.now),
-                records: attempts > 1 ? call.records : [], metrics: result.answer?.metrics))
+                records: attempts > 1 ? call.records : [], queued: call.slotWait, metrics: result.metrics))
     }
 }
 
 extension Result<HTTPResponse, BatonError> {
+    /// What was measured, of a failure too; nil when nothing was.
+    var metrics: TransportMetrics? {
+        switch self {
+        case .success(let response): response.metrics
+        case .failure(let error): error.metrics
+        }
+    }
+
     /// The response, also one that was refused; nil when there was none.
     var answer: HTTPResponse? {
         switch self {

@@ -210,7 +210,8 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     private static func name(_ registers: Registers) -> String {
         registers.frames.filter { frame in
-            frame.count > 1
+            // A request whose output is changed, a download say, is no chain: nothing follows it.
+            frame.count > 1 && frame.steps.prefix(frame.count).contains(where: \.isLink)
         }.suffix(32).map { "chain[\($0.step)]" }.joined(separator: ".")
     }
 

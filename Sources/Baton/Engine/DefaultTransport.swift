@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The transport of clients that were given none.
 enum DefaultTransport {
     /// A new one: curl on Linux where libcurl can be opened, URLSession everywhere else.
@@ -21,6 +19,6 @@ enum DefaultTransport {
             defer { hasWarned = true }
             return !hasWarned
         }
-        if isFirst { FileHandle.standardError.write(Data("Baton: \(text)\n".utf8)) }
+        if isFirst { StandardErrorNotice.write(text) }
     }
 }

@@ -34,17 +34,23 @@ final class ResponseRules: Sendable {
         return envelope.explained(error)
     }
 
-    /// What refuses one that was accepted at first sight. It calls user code.
-    func check(_ response: HTTPResponse, _ scheduler: any Scheduler) -> BatonError? {
-        if let error = envelope?.refusal(of: response) { return error }
-        guard let check = validation?.check else { return nil }
-        do {
-            try UserCode.call(scheduler) { try check(response) }
-            return nil
-        } catch {
-            return BatonError.wrapping(error, as: .validationFailed, "the check of the response threw an error")
-                .with(phase: .validate, response: response)
+    /// What comes of one that was accepted at first sight. It calls user code.
+    func check(_ response: HTTPResponse, _ scheduler: any Scheduler) -> Result<HTTPResponse, BatonError> {
+        var json: JSONValue?
+        if let error = envelope?.refusal(of: response, json: &json) { return .failure(error) }
+        if let check = validation?.check {
+            do {
+                try UserCode.call(scheduler) { try check(response) }
+            } catch {
+                let error = BatonError.wrapping(
+                    error, as: .validationFailed, "the check of the response threw an error")
+                return .failure(error.with(phase: .validate, response: response))
+            }
         }
+        guard let json else { return .success(response) }
+        var response = response
+        response.json = json
+        return .success(response)
     }
 }
 

@@ -36,18 +36,16 @@ public struct HTTPResponse: Sendable {
 
     /// What few responses have, or few people look at.
     private final class Extras: Sendable {
-        let metrics: TransportMetrics?
-        let url: String?
-        let cache: CacheNote?
-        let reading: (any Sendable)?
-        init(
-            metrics: TransportMetrics?, url: String?, cache: CacheNote? = nil, reading: (any Sendable)? = nil
-        ) {
-            self.metrics = metrics
-            self.url = url
-            self.cache = cache
-            self.reading = reading
-        }
+        let facts: Facts
+        init(_ facts: Facts) { self.facts = facts }
+    }
+
+    private struct Facts: Sendable {
+        var metrics: TransportMetrics?
+        var url: String?
+        var cache: CacheNote?
+        var reading: (any Sendable)?
+        var json: JSONValue?
     }
 
     /// What is known of a response that came from a cache.
@@ -70,7 +68,7 @@ public struct HTTPResponse: Sendable {
 
     /// A response as a transport hands it over.
     package init(head: HTTPResponseHead, body: Data, metrics: TransportMetrics?, url: String?) {
-        storage = Storage(head, body, Extras(metrics: metrics, url: url))
+        storage = Storage(head, body, Extras(Facts(metrics: metrics, url: url)))
     }
 
     /// Status and fields.
@@ -82,12 +80,18 @@ public struct HTTPResponse: Sendable {
     /// The body, decoded from transfer and content coding; empty when there is none.
     public var body: Data {
         get { storage.body }
-        set { storage = Storage(storage.head, newValue, storage.extras) }
+        set {
+            if json != nil { json = nil }
+            storage = Storage(storage.head, newValue, storage.extras)
+        }
     }
 
-    private var extras: Extras? {
-        get { storage.extras }
-        set { storage = Storage(storage.head, storage.body, newValue) }
+    private var facts: Facts? { storage.extras?.facts }
+
+    private mutating func note(_ change: (inout Facts) -> Void) {
+        var facts = facts ?? Facts()
+        change(&facts)
+        storage = Storage(storage.head, storage.body, Extras(facts))
     }
 
     /// The status code of the head.
@@ -104,37 +108,44 @@ public struct HTTPResponse: Sendable {
 
     /// What the transport measured on the way; nil when it measures nothing.
     public var metrics: TransportMetrics? {
-        get { extras?.metrics }
-        set {
-            extras = Extras(metrics: newValue, url: extras?.url, cache: extras?.cache, reading: extras?.reading)
-        }
+        get { facts?.metrics }
+        set { note { $0.metrics = newValue } }
     }
 
     /// The URL that answered, after redirects, as text; nil when the response did not come from a transport.
     public var url: String? {
-        get { extras?.url }
-        set {
-            extras = Extras(
-                metrics: extras?.metrics, url: newValue, cache: extras?.cache, reading: extras?.reading)
-        }
+        get { facts?.url }
+        set { note { $0.url = newValue } }
     }
 
     /// How old the response is, where it came from a cache; nil where it came from the network.
-    public var cacheAge: Duration? { extras?.cache?.age }
+    public var cacheAge: Duration? { facts?.cache?.age }
 
     /// Whether the response came from a cache and is older than it should be, in place of one that failed.
-    public var isStale: Bool { extras?.cache?.isStale ?? false }
+    public var isStale: Bool { facts?.cache?.isStale ?? false }
 
     /// How the output is read out of it, where that is not the client's usual way.
     package var reading: (any Sendable)? {
-        get { extras?.reading }
-        set { extras = Extras(metrics: extras?.metrics, url: extras?.url, cache: extras?.cache, reading: newValue) }
+        get { facts?.reading }
+        set { note { $0.reading = newValue } }
+    }
+
+    /// The body as JSON, where somebody has parsed it and somebody else will want it; a change of the body forgets it.
+    package var json: JSONValue? {
+        get { facts?.json }
+        set { note { $0.json = newValue } }
+    }
+
+    /// The response for whoever keeps it.
+    package var withoutJSON: HTTPResponse {
+        guard json != nil else { return self }
+        var copy = self
+        copy.json = nil
+        return copy
     }
 
     /// Notes that the response came from a cache.
     package mutating func noteCache(age: Duration, isStale: Bool) {
-        extras = Extras(
-            metrics: extras?.metrics, url: extras?.url, cache: CacheNote(age: age, isStale: isStale),
-            reading: extras?.reading)
+        note { $0.cache = CacheNote(age: age, isStale: isStale) }
     }
 }

@@ -115,10 +115,11 @@ public final class Capture: EventObserver {
         case .failure(let error):
             response = error.response
             exchange.error = redaction.text("\(error)")
+            exchange.metrics = error.metrics
         }
         guard let response else { return }
         exchange.status = response.status
-        exchange.metrics = response.metrics
+        exchange.metrics = exchange.metrics ?? response.metrics
         exchange.responseSize = response.body.count
         exchange.responseFields = redaction.fields(response.fields)
         exchange.responseBody = body(response.body, response.fields)

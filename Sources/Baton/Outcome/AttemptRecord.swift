@@ -6,6 +6,9 @@ public struct AttemptRecord: Sendable, Hashable {
     public let started: Duration
     /// How long it took, the wait for its slot included.
     public let duration: Duration
+    /// How long it waited for its slot, and for those of its redirects: zero where they were free. Nil where it did not get
+    /// as far.
+    public let queued: Duration?
     /// The status of its response; nil when there was none.
     public let status: Int?
     /// What kind of failure it was; nil when it succeeded.
@@ -14,16 +17,17 @@ public struct AttemptRecord: Sendable, Hashable {
     public let wait: Duration?
     /// What was decided and why, such as `sent again after 0.1 s`; empty when it succeeded.
     public let decision: String
-    /// What the transport measured; nil where it ended without a response, or measures nothing.
+    /// What the transport measured, of an exchange that failed too; nil where it was given up, or nothing is measured.
     public let metrics: TransportMetrics?
 
     package init(
-        number: Int, started: Duration, duration: Duration, status: Int? = nil, code: BatonError.Code? = nil,
-        wait: Duration? = nil, decision: String = "", metrics: TransportMetrics? = nil
+        number: Int, started: Duration, duration: Duration, queued: Duration? = nil, status: Int? = nil,
+        code: BatonError.Code? = nil, wait: Duration? = nil, decision: String = "", metrics: TransportMetrics? = nil
     ) {
         self.number = number
         self.started = started
         self.duration = duration
+        self.queued = queued
         self.status = status
         self.code = code
         self.wait = wait

@@ -40,6 +40,14 @@ extension BatonError {
         return copy
     }
 
+    /// The error with what was measured of its exchange; what is already set stays.
+    package func with(metrics: TransportMetrics) -> BatonError {
+        guard storage.metrics == nil else { return self }
+        var copy = self
+        copy.storage.metrics = Measured(metrics)
+        return copy
+    }
+
     /// The error with another response than it had.
     package func replacing(_ response: HTTPResponse) -> BatonError {
         var copy = self

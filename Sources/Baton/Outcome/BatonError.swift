@@ -15,9 +15,16 @@ public struct BatonError: Error, Sendable {
         var completed: [any Sendable] = []
         var undoFailures: [BatonError] = []
         var records: [AttemptRecord] = []
+        var metrics: Measured?
         var underlying: (any Error)?
         var retryAfter: Duration?
         var retryNote: String?
+    }
+
+    /// Behind a reference of its own: few errors have them, and errors are copied with whatever is added to them.
+    package final class Measured: Sendable {
+        let values: TransportMetrics
+        init(_ values: TransportMetrics) { self.values = values }
     }
 
     /// One reference, so that results that hold an error stay small.
@@ -39,10 +46,15 @@ public struct BatonError: Error, Sendable {
     ///   - message: what was wrong and what to do, as a sentence without secrets.
     ///   - underlying: the error that caused it, if any.
     ///   - response: the response it is about, if any.
+    ///   - metrics: what a transport measured of an exchange that failed, if anything.
     public init(
-        _ code: Code, _ message: String = "", underlying: (any Error)? = nil, response: HTTPResponse? = nil
+        _ code: Code, _ message: String = "", underlying: (any Error)? = nil, response: HTTPResponse? = nil,
+        metrics: TransportMetrics? = nil
     ) {
-        box = Box(Storage(code: code, message: message, response: response, underlying: underlying))
+        box = Box(
+            Storage(
+                code: code, message: message, response: response, metrics: metrics.map(Measured.init),
+                underlying: underlying))
     }
 
     /// What kind of failure it is.
@@ -59,6 +71,8 @@ public struct BatonError: Error, Sendable {
     public var request: String? { box.storage.request }
     /// The response that was received, with fields and body; nil when none was.
     public var response: HTTPResponse? { box.storage.response }
+    /// What the transport measured of the exchange, as far as it came; nil when it measured nothing.
+    public var metrics: TransportMetrics? { box.storage.metrics?.values ?? response?.metrics }
     /// The error that caused this one.
     public var underlying: (any Error)? { box.storage.underlying }
     /// The values of the chain's steps that had completed, in order; empty outside chains.

@@ -21,12 +21,16 @@ public struct RunTrace: Sendable {
         public let duration: Duration
         /// Each attempt, where there was more than one.
         public let records: [AttemptRecord]
-        /// What the transport measured of the last attempt; nil where it ended without a response, or measures nothing.
+        /// How long the last attempt waited for its slot, and for those of its redirects: zero where they were free. Nil
+        /// where it did not get as far.
+        public let queued: Duration?
+        /// What the transport measured of the last attempt, of one that failed too; nil where it was given up, or nothing is
+        /// measured.
         public let metrics: TransportMetrics?
 
         package init(
             path: String, request: String, status: Int?, code: BatonError.Code?, attempts: Int, started: Duration,
-            duration: Duration, records: [AttemptRecord], metrics: TransportMetrics? = nil
+            duration: Duration, records: [AttemptRecord], queued: Duration? = nil, metrics: TransportMetrics? = nil
         ) {
             self.path = path
             self.request = request
@@ -36,6 +40,7 @@ public struct RunTrace: Sendable {
             self.started = started
             self.duration = duration
             self.records = records
+            self.queued = queued
             self.metrics = metrics
         }
     }

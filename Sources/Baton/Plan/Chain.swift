@@ -104,6 +104,14 @@ package enum ChainStep: Sendable {
     case undo(Derive, deadline: Duration)
     /// A wait.
     case wait(Duration)
+
+    /// Whether a further plan follows the one before.
+    package var isLink: Bool {
+        switch self {
+        case .then, .thenAsync: true
+        default: false
+        }
+    }
 }
 
 /// The steps of a chain and of those it was built from: one buffer that only grows.

@@ -77,7 +77,9 @@ public struct Envelope: Sendable {
 
 extension Envelope {
     /// What the response says against itself; nil when it went well, or holds no envelope.
-    package func refusal(of response: HTTPResponse) -> BatonError? {
+    ///
+    /// - Parameter json: set to the body of one that went well, so that it is parsed once to be judged and opened.
+    package func refusal(of response: HTTPResponse, json: inout JSONValue?) -> BatonError? {
         guard let body = object(in: response) else { return nil }
         guard let code = body.value(at: code).flatMap({ BusinessCode($0) }) else {
             return BatonError(
@@ -85,7 +87,10 @@ extension Envelope {
                 response: response
             ).with(phase: .validate)
         }
-        guard !success.contains(code) else { return nil }
+        guard !success.contains(code) else {
+            json = body
+            return nil
+        }
         return BatonError(
             .businessFailure, "the server answered the code \(code)", underlying: failure(code, body),
             response: response
@@ -115,8 +120,10 @@ extension Envelope {
 
     /// The response with the payload as its body, as an output of that type reads it.
     func opened(_ response: HTTPResponse, for type: any Response.Type) -> HTTPResponse {
-        guard let payload, type != HTTPResponse.self, let body = object(in: response) else { return response }
-        var inner = response
+        var inner = response.withoutJSON
+        guard let payload, type != HTTPResponse.self, let body = response.json ?? object(in: response) else {
+            return inner
+        }
         switch body.value(at: payload) {
         case nil, .null: inner.body.removeAll()
         case .string(let text) where type == String.self || type == String?.self:

@@ -96,12 +96,12 @@ package enum ResponseReader {
         do {
             return try type.init(from: opened, using: reading?.coding ?? context.coding)
         } catch let error as BatonError {
-            throw error.replacing(response).with(phase: .decode)
+            throw error.replacing(response.withoutJSON).with(phase: .decode)
         } catch {
             throw BatonError(
-                .decodingFailed, describe(error, type) + note(on: response), underlying: error, response: response
-            )
-            .with(phase: .decode)
+                .decodingFailed, describe(error, type) + note(on: response), underlying: error,
+                response: response.withoutJSON
+            ).with(phase: .decode)
         }
     }
 

@@ -105,7 +105,6 @@ typedef struct {
     const char *client_certificate;
     const char *client_key;
     const char *pinned_keys;
-    bool trusts_any_certificate;
     long max_connections;
     baton_curl_callbacks callbacks;
 } baton_curl_settings;
@@ -123,6 +122,9 @@ bool baton_curl_request_field(
     baton_curl_handle *handle, const char *name, size_t name_length, const char *value, size_t value_length);
 /// Keeps libcurl from adding a field of its own.
 bool baton_curl_request_suppress(baton_curl_handle *handle, const char *name);
+/// Whether the server of the next exchange may show any certificate; a new handle accepts none but valid ones. False
+/// when libcurl refuses: then the handle must not be used.
+bool baton_curl_request_accept_any_certificate(baton_curl_handle *handle, bool accepts);
 /// Sets URL, method and body. `method` is NULL where the kind says it (GET, HEAD, POST). Returns a CURLcode.
 int baton_curl_request_set(
     baton_curl_handle *handle, const char *url, bool secure, const char *method, baton_curl_body_kind kind,

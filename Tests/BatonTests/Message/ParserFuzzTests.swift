@@ -17,18 +17,21 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-@Suite("Parsers under mutated input")
-struct ParserFuzzTests {
-    private static let seeds = [
-        "https://user@[2001:db8::1%25x]:8080/a%2/b?c=%zz&d#e", "https://bücher.example:443/p/../q?x=y",
-        "http://1.2.3.4:99999/",
-        "2026-05-25T22:46:27.580497123+02:00", "0000-00-00T00:00:00Z", "Sun, 06 Nov 1994 08:49:37 GMT",
-        "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "99999999999999999999", "-1.5", "\t 7",
-        #"{"a":[1,2.5e-3,"é\ud83d\ude00\n",{"b":null,"c":[true,false,[]]}],"d":-0}"#, #"[[[[[["\u0000"]]]]]]"#,
-        "text/plain; charset=\"utf-16le\"", "\u{FEFF}a=b+c&%C3%A9=%F0%9F%98%80&&=&x", "\u{0}\r\n\u{7F}é😀\u{301}",
-    ].map { Array($0.utf8) }
+/// Texts with a few bytes changed, added, left out, or taken from one another.
+struct Mutations {
+    private let seeds: [[UInt8]]
+    var generator: SeededGenerator
 
-    private static func input(_ generator: inout SeededGenerator) -> [UInt8] {
+    init(of seeds: [String], seed: UInt64) {
+        self.init(of: seeds.map { Array($0.utf8) }, seed: seed)
+    }
+
+    init(of seeds: [[UInt8]], seed: UInt64) {
+        self.seeds = seeds
+        generator = SeededGenerator(seed: seed)
+    }
+
+    mutating func next() -> [UInt8] {
         var bytes = seeds.randomElement(using: &generator) ?? []
         for _ in 0..<Int.random(in: 0...6, using: &generator) {
             let place = Int.random(in: 0...bytes.count, using: &generator)
@@ -46,15 +49,39 @@ struct ParserFuzzTests {
         return bytes
     }
 
+    /// The bytes cut at random places, with empty pieces among them.
+    mutating func pieces(of bytes: [UInt8]) -> [Data] {
+        var pieces: [Data] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Int.random(in: 0...min(rest.count, 9), using: &generator)
+            pieces.append(Data(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        return pieces
+    }
+}
+
+@Suite("Parsers under mutated input")
+struct ParserFuzzTests {
+    private static let seeds = [
+        "https://user@[2001:db8::1%25x]:8080/a%2/b?c=%zz&d#e", "https://bücher.example:443/p/../q?x=y",
+        "http://1.2.3.4:99999/",
+        "2026-05-25T22:46:27.580497123+02:00", "0000-00-00T00:00:00Z", "Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "99999999999999999999", "-1.5", "\t 7",
+        #"{"a":[1,2.5e-3,"é\ud83d\ude00\n",{"b":null,"c":[true,false,[]]}],"d":-0}"#, #"[[[[[["\u0000"]]]]]]"#,
+        "text/plain; charset=\"utf-16le\"", "\u{FEFF}a=b+c&%C3%A9=%F0%9F%98%80&&=&x", "\u{0}\r\n\u{7F}é😀\u{301}",
+    ]
+
     private static let inputs = Scale.count(100_000, everyday: 10_000)
 
     @Test(
         "Whatever the parsers are fed ends in a value or an error, and what they write they read back",
         arguments: [1, 2, 3, 4] as [UInt64])
     func fuzz(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var mutations = Mutations(of: Self.seeds, seed: seed)
         for _ in 0..<Self.inputs / 4 {
-            let bytes = Self.input(&generator)
+            let bytes = mutations.next()
             if let failure = Self.failure(bytes) {
                 Issue.record("\(failure), seed \(seed), input \(bytes)")
                 return

@@ -62,8 +62,8 @@ import Testing
         }
         #expect(
             paths == [
-                "", "chain[0]", "chain[1].batch[0].chain[0]", "chain[1].batch[0].chain[1]", "chain[0].zip[0]",
-                "chain[0].zip[1].batch[0]",
+                "", "chain[0]", "chain[1].batch[0].chain[0]", "chain[1].batch[0].chain[1]", "zip[0]",
+                "zip[1].batch[0]",
             ])
     }
 

@@ -38,7 +38,7 @@ struct TogetherTests {
             let error = try await failure { try await client.run(plan) }
             #expect(error.code == .unacceptableStatus)
             #expect(error.response?.status == 404)
-            #expect(error.path == "chain[0].zip[1]")
+            #expect(error.path == "zip[1]")
             #expect(clock.elapsed == .seconds(1))
             #expect(later.count == 0)
             await clock.run()

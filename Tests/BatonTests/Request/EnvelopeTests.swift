@@ -1,7 +1,8 @@
-import Baton
 import BatonTesting
 import Foundation
 import Testing
+
+@testable import Baton
 
 @Suite("Envelopes") struct EnvelopeTests {
     private struct Answer: Codable, Response, Equatable {
@@ -67,6 +68,22 @@ import Testing
         #expect(try await run("s", JSONValue.self) == "ok")
         let fragment = try await failure { try await run("i", Answer.self) }
         #expect(fragment.code == .decodingFailed && fragment.response?.body == Data("42".utf8))
+    }
+
+    @Test("What was parsed to judge a response is used to open it, and forgotten with its body")
+    func parsedOnce() throws {
+        var response = HTTPResponse.json(#"{"code":0,"data":{"n":1}}"#)
+        let envelope = Envelope()
+        #expect(envelope.refusal(of: response, json: &response.json) == nil)
+        #expect(response.json == ["code": 0, "data": ["n": 1]])
+        // Another text than the body's shows which of the two is read.
+        response.json = ["data": ["n": 2]]
+        let opened = envelope.opened(response, for: Answer.self)
+        #expect(opened.body == Data(#"{"n":2}"#.utf8) && opened.json == nil)
+        #expect(envelope.opened(response, for: HTTPResponse.self).json == nil)
+        response.body = Data(#"{"code":0,"data":{"n":3}}"#.utf8)
+        #expect(response.json == nil)
+        #expect(envelope.opened(response, for: Answer.self).body == Data(#"{"n":3}"#.utf8))
     }
 
     @Test("J18 A mismatch inside the payload says where it is")

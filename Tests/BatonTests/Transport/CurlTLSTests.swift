@@ -23,9 +23,9 @@
         }
 
         @Test(
-            "A certificate that nobody vouches for is refused; one's own authority, or trusting everyone, lets it pass")
+            "A certificate that nobody vouches for is refused; one's own authority lets it pass",
+            .enabled(if: TLSServer.isAvailable, "needs openssl"))
         func authority() async throws {
-            guard TLSServer.isAvailable() else { return }
             let folder = try Folder()
             let identity = try TLSServer.makeIdentity(in: folder, "own", names: "IP:127.0.0.1,DNS:localhost")
             let server = try TLSServer(identity)
@@ -34,13 +34,117 @@
             #expect(refused.code == .secureConnectionFailed)
             let response = try await ask(server) { $0.certificateAuthorityFile = identity.certificate.path }
             #expect(response.status == 200 && response.metrics?.secureConnect ?? .zero > .zero)
-            let trusting = try await ask(server) { $0.serverTrust = .dangerouslyTrustEveryone }
-            #expect(trusting.status == 200)
         }
 
-        @Test("A certificate for another host is refused, whoever vouches for it")
+        @Test(
+            "Any certificate is accepted from a host that is named, and from no other host of the same transport",
+            .enabled(if: TLSServer.isAvailable, "needs openssl"))
+        func anyCertificate() async throws {
+            let folder = try Folder()
+            // For neither of the names under which the server is asked, and nobody vouches for it.
+            let identity = try TLSServer.makeIdentity(in: folder, "other", names: "DNS:other.example")
+            let server = try TLSServer(identity)
+            defer { server.stop() }
+            var configuration = Configuration()
+            configuration.proxy = .none
+            configuration.serverTrust = .dangerouslyAcceptingAnyCertificate(ofHosts: ["LocalHost"])
+            let transport = try CurlTransport(configuration: configuration)
+            defer { transport.shutdown() }
+            let client = Client(transport: transport, retry: .none)
+            // In turns, so that handles and connections of one host are at hand for the other.
+            for host in ["localhost", "127.0.0.1", "LOCALHOST", "127.0.0.1"] {
+                let call = Call("https://\(host):\(server.port)/", as: HTTPResponse.self)
+                if host.lowercased() == "localhost" {
+                    #expect(try await client.run(call).status == 200)
+                } else {
+                    let refused = try await failure { try await client.run(call) }
+                    #expect(refused.code == .secureConnectionFailed)
+                }
+            }
+        }
+
+        @Test(
+            "Where any certificate is accepted from a host, a pinned key must still be the server's",
+            .enabled(if: TLSServer.isAvailable, "needs openssl"))
+        func anyCertificateButPinned() async throws {
+            let folder = try Folder()
+            let identity = try TLSServer.makeIdentity(in: folder, "own", names: "DNS:other.example")
+            let wrong = try TLSServer.pin(try TLSServer.makeIdentity(in: folder, "another", names: "IP:127.0.0.1"))
+            let pin = try TLSServer.pin(identity)
+            let server = try TLSServer(identity)
+            defer { server.stop() }
+            for (key, isRight) in [(pin, true), (wrong, false)] {
+                let ask: @Sendable () async throws -> HTTPResponse = {
+                    try await self.ask(server) {
+                        $0.serverTrust = .dangerouslyAcceptingAnyCertificate(ofHosts: ["127.0.0.1"])
+                        $0.pinnedPublicKeys = [key]
+                    }
+                }
+                if isRight {
+                    #expect(try await ask().status == 200)
+                } else {
+                    #expect(try await failure(ask).code == .secureConnectionFailed)
+                }
+            }
+        }
+
+        @Test(
+            "A host to which a named one redirects has to prove who it is",
+            .enabled(if: TLSServer.isAvailable, "needs openssl"))
+        func redirected() async throws {
+            let folder = try Folder()
+            let identity = try TLSServer.makeIdentity(in: folder, "other", names: "DNS:other.example")
+            let server = try TLSServer(identity)
+            defer { server.stop() }
+            let first = try LoopbackServer()
+            first.on(.get, "/", .redirect(to: "https://127.0.0.1:\(server.port)/"))
+            var configuration = Configuration()
+            configuration.proxy = .none
+            configuration.serverTrust = .dangerouslyAcceptingAnyCertificate(ofHosts: ["localhost"])
+            let transport = try CurlTransport(configuration: configuration)
+            defer { transport.shutdown() }
+            let client = Client(transport: transport, retry: .none)
+            let error = try await failure {
+                try await client.run(Call("http://localhost:\(first.port)/", as: HTTPResponse.self))
+            }
+            #expect(error.code == .secureConnectionFailed)
+        }
+
+        @Test(
+            "What names no single host cannot be accepted",
+            arguments: [
+                "*", "*.example.com", "", "example.com:443", "https://example.com", "example.com/a", "a b", "[::1]",
+                "u@h",
+            ])
+        func noSingleHost(name: String) async throws {
+            let error = try await failure {
+                var configuration = Configuration()
+                configuration.serverTrust = .dangerouslyAcceptingAnyCertificate(ofHosts: ["localhost", name])
+                return try CurlTransport(configuration: configuration)
+            }
+            #expect(error.code == .invalidConfiguration && error.message.contains("names no single host"))
+        }
+
+        @Test("A transport that accepts any certificate of a host says so on standard error, and only such a one")
+        func isLoud() async throws {
+            let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                _ = try CurlTransport()
+                var configuration = CurlTransport.Configuration()
+                configuration.serverTrust = .dangerouslyAcceptingAnyCertificate(ofHosts: [
+                    "b.example", "::1", "A.Example",
+                ])
+                _ = try CurlTransport(configuration: configuration)
+            }
+            let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            let lines = text.split(separator: "\n").filter { $0.hasPrefix("Baton: ") }
+            #expect(lines.count == 1)
+            #expect(lines.first?.contains("accepts ANY certificate from ::1, a.example, b.example:") == true)
+        }
+
+        @Test(
+            "A certificate for another host is refused, whoever vouches for it",
+            .enabled(if: TLSServer.isAvailable, "needs openssl"))
         func otherHost() async throws {
-            guard TLSServer.isAvailable() else { return }
             let folder = try Folder()
             let identity = try TLSServer.makeIdentity(in: folder, "other", names: "DNS:other.example")
             let server = try TLSServer(identity)
@@ -51,9 +155,10 @@
             #expect(error.code == .secureConnectionFailed)
         }
 
-        @Test("A pinned public key must be the server's")
+        @Test(
+            "A pinned public key must be the server's",
+            .enabled(if: TLSServer.isAvailable, "needs openssl"))
         func pinned() async throws {
-            guard TLSServer.isAvailable() else { return }
             let folder = try Folder()
             let identity = try TLSServer.makeIdentity(in: folder, "own", names: "IP:127.0.0.1")
             let other = try TLSServer.makeIdentity(in: folder, "another", names: "IP:127.0.0.1")
@@ -80,9 +185,10 @@
             #expect(untrusted.code == .secureConnectionFailed)
         }
 
-        @Test("A server that asks for a client's certificate gets the one of the configuration")
+        @Test(
+            "A server that asks for a client's certificate gets the one of the configuration",
+            .enabled(if: TLSServer.isAvailable, "needs openssl"))
         func clientCertificate() async throws {
-            guard TLSServer.isAvailable() else { return }
             let folder = try Folder()
             let identity = try TLSServer.makeIdentity(in: folder, "own", names: "IP:127.0.0.1")
             let user = try TLSServer.makeIdentity(in: folder, "user", names: "DNS:user.example")

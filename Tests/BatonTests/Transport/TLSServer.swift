@@ -9,22 +9,15 @@
             let key: URL
         }
 
-        private static let program = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"].first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
-
-        /// Whether there is what it needs; says so where there is not.
-        static func isAvailable(_ test: String = #function) -> Bool {
-            if program == nil { print("\(test) was left out: openssl is not installed") }
-            return program != nil
-        }
+        private static let program = Tool.find("openssl")
+        static var isAvailable: Bool { program != nil }
 
         let port: Int
         private let process: Process
 
         init(_ identity: Identity, _ arguments: [String] = []) throws {
             process = Process()
-            process.executableURL = URL(fileURLWithPath: Self.program ?? "")
+            process.executableURL = Self.program
             process.arguments =
                 ["s_server", "-accept", "127.0.0.1:0", "-www", "-cert", identity.certificate.path]
                 + ["-key", identity.key.path] + arguments
@@ -53,7 +46,7 @@
         @discardableResult
         static func run(_ arguments: [String], input: Data? = nil) throws -> Data {
             let process = Process()
-            process.executableURL = URL(fileURLWithPath: program ?? "")
+            process.executableURL = program
             process.arguments = arguments
             let (output, entry) = (Pipe(), Pipe())
             process.standardOutput = output

@@ -22,7 +22,7 @@ extension Cache {
         guard let key = await key(for: request), await mayKeep(response, for: request),
             let names = response.varyingNames
         else { return nil }
-        var response = response
+        var response = response.withoutJSON
         response.metrics = nil
         var entry = CacheEntry(
             response: response, stored: date, version: options.version, appVersion: options.appVersion)

@@ -121,11 +121,11 @@ struct TimelineState: Sendable {
         let name = event.name
         guard let number = open[event.run]?.attempts[name]?.removeFirst() else { return }
         if open[event.run]?.attempts[name]?.isEmpty == true { open[event.run]?.attempts[name] = nil }
-        let response: HTTPResponse?
+        let (response, metrics): (HTTPResponse?, TransportMetrics?)
         switch result {
-        case .success(let success): response = success
+        case .success(let success): (response, metrics) = (success, success.metrics)
         case .failure(let failure):
-            response = failure.response
+            (response, metrics) = (failure.response, failure.metrics)
             if failure.isCancelled { change(number) { $0.isCancelled = true } }
             if open[event.run]?.failed.count ?? 0 > 1_000 { open[event.run]?.failed = [:] }
             open[event.run]?.failed[name] = number
@@ -136,7 +136,7 @@ struct TimelineState: Sendable {
             attempt.status = response?.status
             attempt.responseFields = response?.fields ?? [:]
             attempt.responseSize = response?.body.count
-            attempt.metrics = response?.metrics
+            attempt.metrics = metrics
         }
     }
 

@@ -41,8 +41,17 @@
             public enum ServerTrust: Sendable, Hashable {
                 /// A trusted certificate that names the host.
                 case required
-                /// Anything goes, so anyone on the way can read and change all traffic. For tests only.
-                case dangerouslyTrustEveryone
+                /// Any certificate goes where one of these hosts is asked: a self-signed one, an expired one, one for
+                /// another name. **Anyone on the way to these hosts can read and change what is sent and received,
+                /// passwords and tokens too.** For a server of your own that has no proper certificate yet;
+                /// ``certificateAuthorityFile`` and ``pinnedPublicKeys`` serve it without that danger.
+                ///
+                /// Each host is named in full as the URLs write it, in large or small letters, without port, and
+                /// without brackets where it is an IPv6 address; no name stands for others below it. All other hosts
+                /// have to prove who they are, those to which a redirect leads among them, and no value stands for
+                /// every host. Pinned keys are asked for everywhere. Each transport that is made so says it on
+                /// standard error.
+                case dangerouslyAcceptingAnyCertificate(ofHosts: Set<String>)
             }
 
             /// Refuses what cannot work before anything is sent with it.
@@ -53,6 +62,12 @@
                 }
                 for key in pinnedPublicKeys where !key.hasPrefix("sha256//") || key.contains(";") {
                     throw BatonError(.invalidConfiguration, "a pinned public key does not read sha256//…")
+                }
+                for name in dangerousNames where Self.host(name) == nil {
+                    throw BatonError(
+                        .invalidConfiguration,
+                        "\(name.debugDescription) names no single host: write the host in full, without scheme, port, "
+                            + "path or wildcard")
                 }
                 // Some TLS libraries cannot do everything; asking a handle tells.
                 let settings = CurlSettings(self, callbacks: baton_curl_callbacks())
@@ -66,6 +81,28 @@
                     let name = String(cString: refused)
                     throw BatonError(.unsupported, "this libcurl refuses the option \(name) of the configuration")
                 }
+            }
+
+            private var dangerousNames: Set<String> {
+                if case .dangerouslyAcceptingAnyCertificate(let names) = serverTrust { names } else { [] }
+            }
+
+            /// The hosts that may show any certificate, as an origin has them.
+            var dangerousHosts: Set<String> { Set(dangerousNames.compactMap(Self.host)) }
+
+            /// A host as an origin has it; nil for what is more or less than one.
+            private static func host(_ name: String) -> String? {
+                guard !name.contains(where: { "/?#@[]".contains($0) }) else { return nil }
+                return try? HTTPOrigin(base: name.contains(":") ? "https://[\(name)]" : "https://\(name)").host
+            }
+
+            /// Says what must not go unseen.
+            func warn() {
+                let hosts = dangerousHosts.sorted()
+                guard !hosts.isEmpty else { return }
+                StandardErrorNotice.write(
+                    "this transport accepts ANY certificate from \(hosts.joined(separator: ", ")): whoever is on the way "
+                        + "there can read and change everything")
             }
 
             var pinnedKeyList: String? { pinnedPublicKeys.isEmpty ? nil : pinnedPublicKeys.joined(separator: ";") }
@@ -89,15 +126,17 @@
     struct CurlSettings {
         private var settings = baton_curl_settings()
         private var texts: [UnsafeMutablePointer<CChar>] = []
+        /// The hosts that may show any certificate; empty, but for few.
+        private let dangerousHosts: Set<String>
 
         init(_ configuration: CurlTransport.Configuration, callbacks: baton_curl_callbacks) {
+            dangerousHosts = configuration.dangerousHosts
             settings.proxy = keep(configuration.proxyText)
             settings.unix_socket_path = keep(configuration.unixSocketPath)
             settings.ca_file = keep(configuration.certificateAuthorityFile)
             settings.client_certificate = keep(configuration.clientCertificateFile)
             settings.client_key = keep(configuration.clientKeyFile)
             settings.pinned_keys = keep(configuration.pinnedKeyList)
-            settings.trusts_any_certificate = configuration.serverTrust == .dangerouslyTrustEveryone
             settings.callbacks = callbacks
         }
 
@@ -111,6 +150,11 @@
             loop: OpaquePointer?, refused: inout UnsafePointer<CChar>?
         ) -> UnsafeMutablePointer<baton_curl_handle>? {
             withUnsafePointer(to: settings) { baton_curl_handle_make(loop, $0, &refused) }
+        }
+
+        /// Whether a server may show any certificate where this is asked for. Its origin has the host in small letters.
+        func acceptsAnyCertificate(for request: HTTPRequest) -> Bool {
+            !dangerousHosts.isEmpty && dangerousHosts.contains(request.origin.host)
         }
 
         func free() {

@@ -28,13 +28,19 @@
         }
 
         /// Sets the handle up for a request.
-        func begin(_ sending: CurlInbox.Sending, _ inbox: CurlInbox) throws(BatonError) {
+        func begin(
+            _ sending: CurlInbox.Sending, _ inbox: CurlInbox, acceptsAnyCertificate: Bool
+        ) throws(BatonError) {
             ticket = sending.ticket
             receiver = sending.receiver
             request = sending.request
             url = sending.request.joinedURL
             self.inbox = inbox
             baton_curl_request_begin(handle)
+            // Before the handle is set up, and for each exchange: the one before it may have gone to another host.
+            guard baton_curl_request_accept_any_certificate(handle, acceptsAnyCertificate) else {
+                throw failure(.transportFailed, "libcurl does not take back that any certificate is accepted")
+            }
             upload = try CurlUpload(sending.request)
             try handle.set(sending.request, url: url, upload: upload)
         }
@@ -94,8 +100,11 @@
         }
 
         func failure(_ result: Int32) -> BatonError {
-            if let error = upload?.failure { return CurlFailure.context(error, request, handle) }
-            return CurlFailure.error(result, request, handle)
+            let error =
+                upload?.failure.map { CurlFailure.context($0, request, handle) }
+                ?? CurlFailure.error(result, request, handle)
+            let metrics = handle.metrics(isUpload: upload != nil, isFailure: true)
+            return metrics == TransportMetrics() ? error : error.with(metrics: metrics)
         }
 
         func failure(_ code: BatonError.Code, _ message: String) -> BatonError {

@@ -79,7 +79,8 @@
                 return sending.receiver.fail(BatonError(.transportFailed, "libcurl has no memory for a handle"))
             }
             do {
-                try exchange.begin(sending, inbox)
+                try exchange.begin(
+                    sending, inbox, acceptsAnyCertificate: settings.acceptsAnyCertificate(for: sending.request))
             } catch {
                 exchange.clear()
                 spare.append(exchange)

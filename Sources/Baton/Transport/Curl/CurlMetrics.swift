@@ -3,9 +3,10 @@
 
     extension UnsafeMutablePointer where Pointee == baton_curl_handle {
         /// What libcurl measured of the exchange that has just ended.
-        func metrics(isUpload: Bool) -> TransportMetrics {
+        func metrics(isUpload: Bool, isFailure: Bool = false) -> TransportMetrics {
             var measures = baton_curl_measures()
             baton_curl_handle_measure(self, &measures)
+            if isFailure { forgetWhatWasNot(&measures) }
             var metrics = TransportMetrics()
             metrics.connectionReused = measures.new_connections < 0 ? nil : measures.new_connections == 0
             metrics.nameLookup = Self.time(from: 0, to: measures.name_lookup)
@@ -29,6 +30,20 @@
                 metrics.remoteAddress = Self.peer(String(cString: address), measures.port)
             }
             return metrics
+        }
+
+        /// Of an exchange that failed, zero is what libcurl says of all that did not come about.
+        private func forgetWhatWasNot(_ measures: inout baton_curl_measures) {
+            let times: [WritableKeyPath<baton_curl_measures, Int64>] = [
+                \.name_lookup, \.connect, \.secure_connect, \.before_transfer, \.after_sending, \.first_byte,
+            ]
+            for time in times where measures[keyPath: time] == 0 { measures[keyPath: time] = -1 }
+            // The end of a connection counts as a first byte, too.
+            if pointee.head_length == 0 { measures.first_byte = -1 }
+            guard measures.before_transfer < 0 else { return }
+            // It had no connection over which anything could travel.
+            (measures.sent, measures.received) = (-1, -1)
+            if measures.new_connections == 0 { measures.new_connections = -1 }
         }
 
         private static func time(from start: Int64, to end: Int64) -> Duration? {

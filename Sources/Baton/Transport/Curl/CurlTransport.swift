@@ -35,6 +35,7 @@
         ) throws(BatonError) {
             _ = try library.get()
             try configuration.check()
+            configuration.warn()
             inbox = CurlInbox(configuration)
         }
 

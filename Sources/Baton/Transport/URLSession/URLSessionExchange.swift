@@ -133,7 +133,12 @@ final class URLSessionExchange: Transmission {
             receiver.head(HTTPResponseHead(response))
             receiver.end(metrics)
         case .fail(let failure):
-            receiver.fail(BatonError(failure, underlying: error.map(URLError.init(withoutURL:))))
+            var failed = BatonError(failure, underlying: error.map(URLError.init(withoutURL:)))
+            // Zero is where the counts begin, whether or not anything could have been counted.
+            if metrics.bodyBytesSent == 0 { metrics.bodyBytesSent = nil }
+            if metrics.bodyBytesReceived == 0 { metrics.bodyBytesReceived = nil }
+            if metrics != TransportMetrics() { failed = failed.with(metrics: metrics) }
+            receiver.fail(failed)
         }
     }
 }

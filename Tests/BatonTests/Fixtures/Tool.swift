@@ -1,0 +1,13 @@
+import Foundation
+
+/// A program that a test needs and a system may lack. A test that is left out for want of one says so as `needs <name>…`,
+/// by which `.ci/run` knows whether it had to be.
+enum Tool {
+    /// Where the program is, by the search path.
+    static func find(_ name: String) -> URL? {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return path.split(separator: ":").lazy.map { URL(fileURLWithPath: "\($0)/\(name)") }.first {
+            FileManager.default.isExecutableFile(atPath: $0.path)
+        }
+    }
+}
