@@ -170,7 +170,9 @@ private struct ModelRun {
 }
 
 @Suite struct QueueModelTests {
-    @Test("Z03: through random operations, 10,000 seeds (1,000 by default) agree with a naive model at each step", arguments: 0..<10)
+    @Test(
+        "Z03: through random operations, 10,000 seeds (1,000 by default) agree with a naive model at each step",
+        arguments: 0..<10)
     func model(part: Int) {
         let share = Scale.count(1_000, everyday: 100)
         for seed in part * share..<(part + 1) * share {
