@@ -10,34 +10,34 @@ enum ThumbnailBatch {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         let folder = URL(fileURLWithPath: arguments.first { !$0.hasPrefix("-") } ?? "thumbnails", isDirectory: true)
-        // Ends the process, as if it were killed, after so many.
         let killAfter = arguments.first { $0.hasPrefix("--kill-after=") }.flatMap { Int($0.dropFirst(13)) }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let album = try Album()
+        defer { album.stop() }
 
-        let server = try LoopbackServer(recording: .count)
-        defer { server.stop() }
-        server.on(.get, "/thumbnails/*") { request in
-            .data(Data(repeating: UInt8(request.path.utf8.count), count: 2_000)).delayed(by: .milliseconds(10))
-        }
-
-        let there = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
-        let missing = (1...count).filter { !there.contains("\($0).jpg") }
+        // A download gives a file its name when it is whole, so what has its name need not be asked for.
+        @Sendable func file(_ number: Int) -> URL { folder.appendingPathComponent("\(number).jpg") }
+        let missing = (1...count).filter { !FileManager.default.fileExists(atPath: file($0).path) }
         print("\(count - missing.count) of \(count) are there already")
 
-        let client = Client(baseURL: server.baseURL) { $0.maxConcurrencyPerHost = 8 }
-        let plans = missing.map { number in
-            Call("/thumbnails/\(number)", as: Data.self).map { data in
-                // Written beside and then moved: a file that is there is whole.
-                try data.write(to: folder.appendingPathComponent("\(number).jpg"), options: .atomic)
-            }
-        }
+        let client = Client(baseURL: album.baseURL) { $0.maxConcurrencyPerHost = 8 }
         let run = client.start(
-            Batch(plans, maxConcurrency: 32).onEach { index, _ in
-                if let killAfter, index >= killAfter { _exit(9) }
-            })
+            Batch(missing.map { GetThumbnail(number: $0).download(to: file($0)) }, maxConcurrency: 32))
+        if let killAfter {
+            // Ends the process without a goodbye, as if it were killed.
+            Task { for await progress in run.progress where progress.batch?.completed ?? 0 >= killAfter { _exit(9) } }
+        }
         await ConsoleProgress("thumbnails").follow(run)
         let report = try await run.value
+
+        let resumed = report.successes.filter { $0.value.resumedFrom > 0 }
         print("\(report.successes.count) downloaded, \(report.failures.count) failed")
+        print("\(resumed.count) broke off and went on in the middle")
         exit(report.allSucceeded ? 0 : 1)
     }
+}
+
+struct GetThumbnail: Request {
+    typealias Output = Data
+    let number: Int
+    var path: String { "/thumbnails/\(number)" }
 }

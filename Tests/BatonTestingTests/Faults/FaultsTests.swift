@@ -140,4 +140,29 @@ import Testing
         }
         #expect(error?.code == .unsupported)
     }
+
+    @Test("Faults that are shut down end what they hold back, and the transport behind them")
+    func shutdown() throws {
+        faults.inject(.timeOutBeforeSending, onCall: 1)
+        let (held, late) = (Probe(), Probe())
+        _ = faults.send(try HTTPRequest(url: "https://h/a"), to: held.receiver)
+        #expect(held.now.ends == 0)
+        faults.shutdown()
+        _ = faults.send(try HTTPRequest(url: "https://h/a"), to: late.receiver)
+        #expect(held.code == .transportClosed)
+        #expect(late.code == .transportClosed)
+        #expect(held.now.ends == 1)
+    }
+
+    @Test("A reply that is lost while its body comes is lost all the same")
+    func lostStream() async throws {
+        mock.on(.get, "/parts").reply(chunks: ["abc", "def"].map { Data($0.utf8) }, every: .seconds(1))
+        faults.inject(.loseReply, onCall: 1)
+        try await withVirtualTime(transport: faults, configure: { $0.retry = .none }) { client, _ in
+            #expect(await client.error(of: Call("/parts", as: String.self))?.code == .connectionLost)
+            let text = try await client.run(Call("/parts", as: String.self))
+            #expect(text == "abcdef")
+        }
+        #expect(mock.inFlight == 0)
+    }
 }

@@ -73,8 +73,10 @@ import Testing
     @Test("The task of an asynchronous closure is cancelled with its request")
     func cancelledClosure() async throws {
         let wasCancelled = LockBox<CheckedContinuation<Void, Never>?>(nil)
+        // It ends only with the task that reads it.
+        let silence = AsyncStream<Never>.makeStream()
         mock.on(.get, "/a").reply { _ in
-            try? await Task.sleep(for: .seconds(60))
+            for await _ in silence.stream {}
             wasCancelled.withLock { $0 }?.resume()
             return HTTPResponse(status: 204)
         }
@@ -155,5 +157,23 @@ import Testing
         mock.on(.get, "/bad").reply(chunks: pieces, failing: .connectionLost)
         #expect(try await client.run(Call("/good", as: Order.self)).total == 4)
         #expect(await client.error(of: Call("/bad", as: Order.self))?.code == .connectionLost)
+    }
+
+    @Test("A value that cannot be encoded fails the request and says so")
+    func unencodable() async throws {
+        struct Endless: Encodable { let number = Double.infinity }
+        mock.on(.get, "/a").reply(Endless())
+        let error = await client.error(of: Call("/a", as: String.self))
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.message.contains("Endless") == true)
+    }
+
+    @Test("A call tells the parameters of its query, decoded and in order")
+    func parameters() async throws {
+        mock.on(.get, "/a").anyQuery().reply(status: 204)
+        _ = try await client.run(Call("/a", as: EmptyResponse.self) { $0.query = ["q": "x y", "p": [1, 2]] })
+        let parameters = try #require(mock.calls.last?.parameters)
+        #expect(parameters.map(\.name) == ["q", "p[]", "p[]"])
+        #expect(parameters.map(\.value) == ["x y", "1", "2"])
     }
 }

@@ -176,16 +176,17 @@ struct InvariantTests {
             let client = Client(baseURL: "http://h", transport: transport) { $0.maxConcurrency = 4 }
             let ended = Countdown(count)
             let before = Threads.count
-            // Dispatch has a pool of up to 64 threads for the callbacks; one for each request would be far more.
+            // Dispatch has a pool of up to 64 threads for the callbacks, and on a slow machine up to 128 workers come to
+            // help those that seem stuck; one for each request would be far more.
             let runs = (0..<count).map { n in client.start(GetItem(n: n), on: .global()) { _ in ended() } }
             await transport.hasSent(4)
-            if let before, let now = Threads.count { #expect(now < before + 64, "\(before), then \(now)") }
+            if let before, let now = Threads.count { #expect(now < before + 200, "\(before), then \(now)") }
             for number in 0..<count {
                 await transport.hasSent(number + 1)
                 transport.reply(to: number)
             }
             #expect(await ended.gate.opens())
-            if let before, let now = Threads.count { #expect(now < before + 64, "\(before), then \(now)") }
+            if let before, let now = Threads.count { #expect(now < before + 200, "\(before), then \(now)") }
             #expect(transport.most == 4)
             #expect(Set(transport.sent.compactMap(\.number)) == Set(0..<count))
             #expect(client.engine.queue.counts == (0, 0))

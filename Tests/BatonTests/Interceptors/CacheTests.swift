@@ -105,6 +105,55 @@ import Testing
         }
     }
 
+    @Test("Who asks for what is in the cache only gets that or an error, and the network hears nothing")
+    func onlyIfCached() async throws {
+        mock.on(.get, "/news").reply(status: 200, fields: ["Cache-Control": "max-age=10"], body: Data("1".utf8))
+        try await with(Cache(store: store)) { [self] client, _, mock in
+            let only: HTTPFields = ["Cache-Control": "only-if-cached"]
+            let missing = try await failure { try await client.run(news(fields: only)) }
+            #expect(missing.code == .cacheMiss && mock.calls.isEmpty)
+            let (first, second) = (try await client.run(news()), try await client.run(news(fields: only)))
+            #expect(first.text == "1" && second.text == "1")
+            #expect(mock.calls.count == 1)
+        }
+    }
+
+    @Test("A response is fresh until the date that it names, counted from the one when it was made")
+    func expires() async throws {
+        mock.on(.get, "/news").reply(
+            status: 200,
+            fields: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Expires": "Sun, 06 Nov 1994 08:50:37 GMT"],
+            body: Data("1".utf8)
+        ).then.reply(json: "2")
+        try await with(Cache(store: store)) { [self] client, clock, mock in
+            #expect(try await client.run(news()).text == "1")
+            try await clock.sleep(for: .seconds(59))
+            #expect(try await client.run(news()).text == "1")
+            #expect(mock.calls.count == 1)
+            try await clock.sleep(for: .seconds(2))
+            // Nothing tells whether it has changed, so it is asked for anew.
+            #expect(try await client.run(news()).text == "2")
+            #expect(mock.calls.last?.fields[.ifNoneMatch] == nil)
+        }
+    }
+
+    @Test("What has changed takes the place of what was asked about, and a failure does not")
+    func changed() async throws {
+        let old: HTTPFields = ["ETag": "\"a\"", "Cache-Control": "max-age=10"]
+        mock.on(.get, "/news").reply(status: 200, fields: old, body: Data("1".utf8))
+            .then.reply(status: 500)
+            .then.reply(status: 200, fields: ["ETag": "\"b\"", "Cache-Control": "max-age=10"], body: Data("2".utf8))
+        try await with(Cache(store: store)) { [self] client, clock, mock in
+            #expect(try await client.run(news()).text == "1")
+            try await clock.sleep(for: .seconds(11))
+            #expect(try await failure { try await client.run(news()) }.response?.status == 500)
+            #expect(try await client.run(news()).text == "2")
+            #expect(mock.calls.map { $0.fields[.ifNoneMatch] } == [nil, "\"a\"", "\"a\""])
+            #expect(try await client.run(news()).text == "2")
+            #expect(mock.calls.count == 3)
+        }
+    }
+
     @Test("What HTTP calls fresh is used, what is not is confirmed, and what has changed is replaced")
     func freshness() async throws {
         mock.on(.get, "/news").reply { request in

@@ -103,4 +103,21 @@ struct QueryParametersTests {
         parameters.append("c", "x")
         #expect(parameters == ["a": 4, "c": "x"])
     }
+
+    @Test("Parameters can be put together, compared and kept in a set; a style of their own outlasts a stranger's")
+    func together() {
+        var parameters: QueryParameters = ["a": 1.5]
+        let strangers = (["b": nil, "c": true] as QueryParameters).styled(ParameterStyle(arrays: .repeated))
+        parameters.append(contentsOf: strangers)
+        #expect(parameters.style == strangers.style)
+        #expect(parameters.encoded(.query) == (["a": 1.5, "b": nil, "c": true] as QueryParameters).encoded(.query))
+        let own = ParameterStyle(arrays: .indexed)
+        var styled = (["a": 1.5] as QueryParameters).styled(own)
+        styled.append(contentsOf: strangers)
+        #expect(styled.style == own)
+        #expect(styled != parameters)
+        var same: QueryParameters = ["a": 1.5, "b": nil, "c": true]
+        same.style = strangers.style
+        #expect(Set([parameters, styled, same]).count == 2)
+    }
 }

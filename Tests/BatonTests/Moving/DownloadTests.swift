@@ -330,4 +330,19 @@ struct DownloadTests {
         let range = ContentRange(text)
         #expect(range.map { [$0.start, $0.end] + ($0.total.map { [$0] } ?? []) } ?? [] == numbers)
     }
+
+    @Test(
+        "A place that is gone or taken when the body is complete is an error", arguments: [ExistingFile.fail, .replace])
+    func lostPlace(existing: ExistingFile) throws {
+        let (folder, other) = (try Folder(), try Folder())
+        let file = try PartialFile.open(for: folder.file("x"))
+        try file.write(Data("abc".utf8), at: 0)
+        let gone = other.file("gone").appendingPathComponent("x")
+        let error = #expect(throws: BatonError.self) { _ = try file.place(at: gone, existing) }
+        #expect(error?.code == .fileFailed)
+        #expect((error?.underlying as? POSIXError)?.code == .ENOENT)
+        // The bytes are still there, for a better place.
+        #expect(try file.place(at: folder.file("y"), existing) == folder.file("y"))
+        #expect(try Data(contentsOf: folder.file("y")) == Data("abc".utf8))
+    }
 }

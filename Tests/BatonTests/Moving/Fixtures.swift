@@ -20,11 +20,12 @@ final class Folder: Sendable {
 
     /// Waits until it holds exactly these; for what is put away after a cancel, which nobody waits for.
     func settles(_ names: [String]) async -> Bool {
-        for _ in 0..<2_000 {
-            if self.names == names { return true }
-            try? await Task.sleep(for: .milliseconds(5))
+        let limit = ContinuousClock.now + .seconds(60)
+        while self.names != names {
+            if ContinuousClock.now > limit { return false }
+            await Task.yield()
         }
-        return false
+        return true
     }
 }
 

@@ -116,11 +116,13 @@ struct WireTests {
             let (server, client, transport) = try bench(.curl)
             let length: Int64 = 60_000_000
             server.on(.get, "/file", .pattern(length: length))
+            server.on(.get, "/other", .status(204))
             var count: Int64 = 0
             for try await piece in client.stream(GetFile().bytes) {
                 if count == 0 {
-                    // What the sockets and we hold is far less than the whole.
-                    try await Task.sleep(for: .milliseconds(200))
+                    // The transport and the server are at work in the meantime, each on its one thread, and have every
+                    // occasion to go on with the file too. What the sockets and we hold is far less than the whole.
+                    for _ in 0..<500 { _ = try await client.run(Call<EmptyResponse>("/other")) }
                     #expect(server.activity.bytesSent < length / 2)
                 }
                 count += Int64(piece.count)
@@ -145,4 +147,31 @@ struct WireTests {
         #expect(server.requests.last?.bodyChecksum == LoopbackServer.checksum(of: file.contents))
         transport.shutdown()
     }
+
+    @Test("A piece of a stream that is larger than any buffer arrives whole", arguments: WireTransport.allCases)
+    func largePiece(kind: WireTransport) async throws {
+        let (server, client, transport) = try bench(kind)
+        server.on(.put, "/up", .status(204), body: .discarded)
+        let piece = LoopbackServer.pattern(0..<Self.length)
+        let body = HTTPBodyStream(length: Self.length, isReplayable: true) { OnePiece(piece) }
+        _ = try await client.run(Send(method: .put, path: "/up", body: .stream(body)))
+        #expect(server.requests.last?.bodyChecksum == LoopbackServer.checksum(of: piece))
+        transport.shutdown()
+    }
+}
+
+/// Gives all that it has at once, however little is asked for.
+private final class OnePiece: HTTPBodyReader {
+    private let rest: LockBox<Data?>
+
+    init(_ piece: Data) { rest = LockBox(piece) }
+
+    func read(upTo limit: Int, whenReady: @escaping @Sendable () -> Void) throws -> HTTPBodyPiece {
+        rest.withLock { rest in
+            defer { rest = nil }
+            return rest.map { .bytes($0) } ?? .end
+        }
+    }
+
+    func close() {}
 }

@@ -71,4 +71,13 @@ import Testing
             #expect(output.count == count)
         }
     }
+
+    @Test("The time that is left is told in hours where it takes hours")
+    func hours() {
+        let console = console("", isTerminal: false)
+        console.show(progress(0, of: 100_000), at: at(0))
+        console.show(progress(20, of: 100_000), at: at(2))
+        console.finish(at: at(2))
+        #expect(output.all.last == "20 of 100,000, 10/s, 2 h 46 min left\n")
+    }
 }

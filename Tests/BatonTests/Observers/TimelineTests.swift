@@ -212,4 +212,29 @@ import Testing
         #expect(try !Data(contentsOf: file).isEmpty)
         #expect(throws: BatonError.self) { try timeline.write(to: file.appendingPathExtension("doc")) }
     }
+
+    @Test("A trace tells waits for a slot, and what became of hosts as a mark")
+    func traceOfWaits() async throws {
+        let timeline = timeline
+        let transport = ScriptedTransport { request, time in
+            if request.number == 1, time == 1 {
+                return .reply(HTTPResponse(status: 429, fields: [.retryAfter: "2"]), after: .milliseconds(100))
+            }
+            return .reply(.item(for: request), after: .milliseconds(100))
+        }
+        try await withVirtualTime(
+            transport: transport,
+            configure: {
+                $0.observers = [timeline]
+                $0.maxConcurrency = 1
+                $0.pacing = ServerPacing()
+            }
+        ) { client, _ in
+            _ = try await client.run(Batch((1...3).map { GetItem(n: $0) }, maxConcurrency: 3))
+        }
+        let events = try #require(try JSONValue(data: timeline.chromeTrace())["traceEvents"].array)
+        #expect(events.contains { $0["cat"].string == "queue" && ($0["dur"].double ?? 0) >= 100_000 })
+        let marks = events.filter { $0["ph"].string == "i" }.compactMap { $0["name"].string }
+        #expect(marks.contains { $0.contains("left alone for 2") }, "\(marks)")
+    }
 }
