@@ -49,11 +49,13 @@ extension TimelinePage {
             else p.fillRect(u, top + 9, v - u, 4);
           }
         }
-        function clip(text, room) {
+        // The middle of a path is left out, since paths differ in their ends.
+        function clip(text, room, tail) {
           if (pen.measureText(text).width <= room) return text;
-          let low = 0, high = text.length;
-          while (low < high) { const mid = low + high + 1 >> 1; if (pen.measureText(text.slice(0, mid) + '…').width <= room) low = mid; else high = mid - 1; }
-          return text.slice(0, low) + '…';
+          const short = n => { const last = Math.floor(n * tail); return text.slice(0, n - last) + '…' + text.slice(text.length - last); };
+          let low = 0, high = text.length - 1;
+          while (low < high) { const mid = low + high + 1 >> 1; if (pen.measureText(short(mid)).width <= room) low = mid; else high = mid - 1; }
+          return short(low);
         }
         function draw() {
           due = false;
@@ -94,7 +96,7 @@ extension TimelinePage {
               indent = row.k === 'run' ? 8 : 20;
             } else { name = (row.undo ? '↶ ' : '') + (row.p ? row.p + ' ' : '') + row.m + ' ' + path(row.u); indent = row.group ? 34 : 22; }
             pen.fillStyle = ink.text; pen.font = (row.k === 'run' ? '600 ' : '') + '12px system-ui, sans-serif';
-            pen.fillText(clip(name, label - indent - 6), indent, top + 11);
+            pen.fillText(clip(name, label - indent - 6, row.k === 'call' ? 0.4 : 0), indent, top + 11);
           }
           pen.font = '12px system-ui, sans-serif';
           if (!rows.length) { pen.fillStyle = ink.faint; pen.fillText('Nothing to show.', 12, AXIS + 20); }

@@ -60,8 +60,8 @@ enum TimelinePage {
 
         function time(ms) {
           const n = Math.abs(ms);
-          if (n >= 1000) return +(ms / 1000).toFixed(2) + ' s';
-          return n >= 1 || n === 0 ? +ms.toFixed(1) + ' ms' : +(ms * 1000).toFixed(0) + ' µs';
+          if (n >= 1000) return +(ms / 1000).toFixed(2) + '\\u00a0s';
+          return n >= 1 || n === 0 ? +ms.toFixed(1) + '\\u00a0ms' : +(ms * 1000).toFixed(0) + '\\u00a0µs';
         }
         function path(url) {
           const m = /^[a-z]+:\\/\\/[^\\/?]*([^?]*)/i.exec(url);
@@ -76,12 +76,16 @@ enum TimelinePage {
           else {
             row.run = run; row.group = group;
             row.bad = row.a.some(a => a.o === 'failed');
-            row.text = [run.n, group ? group.n : '', row.p, row.m, row.u, ...row.a.map(a => a.w + ' ' + (a.x || ''))].join(' ').toLowerCase();
             calls++; attempts += row.a.length;
             if (row.bad) failures++;
             for (const box of [run, group]) if (box) { box.count++; if (row.bad) box.bad++; }
             if (group) for (const a of row.a) { group.s = Math.min(group.s, a.q ?? a.s ?? a.e); group.e = Math.max(group.e, a.e); }
           }
+        }
+        // What a search looks at, made when there is one.
+        function text(row) {
+          return row.text ??= [row.run.n, row.group ? row.group.n : '', row.p, row.m, row.u,
+            ...row.a.map(a => a.w + ' ' + (a.x || ''))].join(' ').toLowerCase();
         }
         function choose() {
           const words = query.toLowerCase().split(/\\s+/).filter(Boolean), all = !words.length && !onlyFailed;
@@ -95,7 +99,7 @@ enum TimelinePage {
               if (!all) waiting.push(row); else if (!closed.has(run)) rows.push(row);
               continue;
             }
-            if (onlyFailed && !row.bad || !words.every(w => row.text.includes(w))) continue;
+            if (onlyFailed && !row.bad || !words.every(w => text(row).includes(w))) continue;
             found++;
             if (all && (closed.has(row.run) || row.group && closed.has(row.group))) continue;
             rows.push(...waiting, row); waiting = [];
