@@ -13,7 +13,8 @@ final class WorkerPool: Sendable {
         /// Workers that a stall added; they leave when the queue is empty.
         var idleQueues: [DispatchQueue] = []
         var created = 0
-        var taken: UInt64 = 0
+        /// Changes whenever a worker gets on with something.
+        var progress: UInt64 = 0
         /// Workers that were hired and have not come yet: on a machine that is short of time, more would not help.
         var coming = 0
         var isWatching = false
@@ -100,7 +101,7 @@ final class WorkerPool: Sendable {
                 state.queue.removeSubrange(..<state.head)
                 state.head = 0
             }
-            state.taken &+= 1
+            state.progress &+= 1
             let help = state.waiting > 0 && state.active < size ? hire(&state) : nil
             return (work, help)
         }
@@ -108,7 +109,10 @@ final class WorkerPool: Sendable {
         return work
     }
 
-    /// Looks again after a moment. If work waits and none was taken in between, every worker is blocked; then half as
+    /// A worker with a long turn says now and then that it gets on.
+    func noteProgress() { state.withLock { $0.progress &+= 1 } }
+
+    /// Looks again after a moment. If work waits and no worker got on in between, every one is blocked; then half as
     /// many again join, so that a hundred closures that block are overcome in a few steps.
     private func watchOnce(seen: UInt64?) {
         watch.asyncAfter(deadline: .now() + patience) { [self] in
@@ -117,9 +121,9 @@ final class WorkerPool: Sendable {
                     state.isWatching = false
                     return ([], nil)
                 }
-                guard state.taken == seen, state.coming == 0 else { return ([], state.taken) }
+                guard state.progress == seen, state.coming == 0 else { return ([], state.progress) }
                 let wanted = min(state.waiting, max(1, state.active / 2), maximum - state.active)
-                return ((0..<max(0, wanted)).map { _ in hire(&state) }, state.taken)
+                return ((0..<max(0, wanted)).map { _ in hire(&state) }, state.progress)
             }
             for queue in queues { start(queue, false) }
             if let next { watchOnce(seen: next) }
@@ -140,6 +144,7 @@ extension ThreadLoop {
         while let work = popFirst() ?? takeNext() {
             work.job.run(work.signal)
             done += 1
+            if done % 64 == 0 { pool.noteProgress() }
             if done >= Self.turn, pool.hasWaiting { return pool.submit(takeAll()) }
         }
     }
