@@ -19,16 +19,8 @@ package final class RunCore: PlanOwner, Job {
         var trace: RunTrace?
         var waiters: [CheckedContinuation<Result<any Sendable, BatonError>, Never>] = []
         var completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)?
-        /// Whether somebody reads the progress.
-        var isHeard = false
-        var progress = RunProgress()
-        var upload = TransferMeter()
-        var download = TransferMeter()
-        /// Tells a later report from an earlier one; 0 as long as there is none.
-        var reported: UInt64 = 0
-        var readers: [UInt64: CheckedContinuation<Void, Never>] = [:]
-        /// Readers whose task was cancelled before they came to wait.
-        var cancelledReaders: Set<UInt64> = []
+        /// Those who read the progress; nil as long as nobody does.
+        var audience: RunAudience?
     }
 
     private struct WeakScope {
@@ -158,7 +150,7 @@ package final class RunCore: PlanOwner, Job {
     func adopt(_ batch: BatchJob) -> Bool {
         state.withLock { state in
             state.batch = batch
-            return state.isHeard
+            return state.audience != nil
         }
     }
 
@@ -168,9 +160,11 @@ package final class RunCore: PlanOwner, Job {
 
     func planEnded(_ result: Result<any Sendable, BatonError>, lane: Int) {
         probe?.note(.runEnded(id))
-        state.withLock { state in
+        let audience = state.withLock { state in
             if state.ending == nil { state.ending = result }
+            return state.audience
         }
+        audience?.close()
         guard let events else { return engine.scheduler.post(self, .resume) }
         let error: BatonError? = if case .failure(let error) = result { error } else { nil }
         events.append(
@@ -185,8 +179,7 @@ package final class RunCore: PlanOwner, Job {
         let old: State? = state.withLock { state in
             guard state.result == nil, let ending = state.ending else { return nil }
             let old = state
-            state = State(
-                result: ending, trace: old.trace, progress: old.progress, reported: old.reported)
+            state = State(result: ending, trace: old.trace, audience: old.audience)
             (state.isPaused, state.isHeld, state.isTellingQueue) = (old.isPaused, old.isHeld, old.isTellingQueue)
             return old
         }
@@ -196,7 +189,7 @@ package final class RunCore: PlanOwner, Job {
         let orphans = old.shared.values.compactMap(\.running)
         if !orphans.isEmpty { Cancellation.begin(at: orphans, engine.scheduler) }
         probe?.note(.runCompleted(id))
-        for reader in old.readers.values { reader.resume() }
+        old.audience?.finish()
         for waiter in old.waiters { waiter.resume(returning: result) }
         old.completion?(result)
     }
@@ -226,20 +219,11 @@ package final class RunCore: PlanOwner, Job {
     // MARK: Progress
 
     /// Whether somebody reads the progress; otherwise it need not be reported.
-    var isHeard: Bool { state.withLock { $0.isHeard } }
+    var isHeard: Bool { state.withLock { $0.audience != nil } }
 
     /// Takes a report, unless a later one has overtaken it.
     func report(_ progress: RunProgress, number: UInt64) {
-        let readers = state.withLock { state in
-            guard state.result == nil, number > state.reported else {
-                return [UInt64: CheckedContinuation<Void, Never>]()
-            }
-            state.progress = progress
-            state.reported = number
-            defer { state.readers = [:] }
-            return state.readers
-        }
-        for reader in readers.values { reader.resume() }
+        state.withLock { $0.audience }?.report(progress, number: number)
     }
 
     /// Takes note of a body that moves.
@@ -247,75 +231,18 @@ package final class RunCore: PlanOwner, Job {
         _ direction: TransferProgress.Direction, _ bytes: Int64, of total: Int64?, attempt: Int,
         exchange: TransferMeter.Exchange, at now: Instant
     ) {
-        let readers = state.withLock { state in
-            guard state.result == nil, state.ending == nil else { return [UInt64: CheckedContinuation<Void, Never>]() }
-            var progress = state.progress
-            progress.batch = nil
-            switch direction {
-            case .upload:
-                guard let part = state.upload.note(bytes, of: total, attempt: attempt, exchange: exchange, at: now)
-                else { return [:] }
-                progress.upload = part
-            case .download:
-                guard let part = state.download.note(bytes, of: total, attempt: attempt, exchange: exchange, at: now)
-                else { return [:] }
-                progress.download = part
-            }
-            state.progress = progress
-            state.reported = Numbering.next()
-            defer { state.readers = [:] }
-            return state.readers
-        }
-        for reader in readers.values { reader.resume() }
+        let audience = state.withLock { $0.audience }
+        audience?.note(direction, bytes, of: total, attempt: attempt, exchange: exchange, at: now)
     }
 
     /// The newest report each time it is asked for, so that readers are never behind, and see the last one.
     var progress: AsyncStream<RunProgress> {
-        let batch: BatchJob? = state.withLock { state in
-            if state.result == nil { state.isHeard = true }
-            return state.batch
+        let (audience, batch): (RunAudience, BatchJob?) = state.withLock { state in
+            let audience = state.audience ?? RunAudience(engine.scheduler, isOver: state.result != nil)
+            state.audience = audience
+            return (audience, state.batch)
         }
         batch?.listen()
-        let seen = LockBox<UInt64>(0)
-        return AsyncStream { [self] in
-            while !Task.isCancelled {
-                let last = seen.withLock { $0 }
-                let (progress, number, isOver) = state.withLock { ($0.progress, $0.reported, $0.result != nil) }
-                if number > last {
-                    seen.withLock { $0 = number }
-                    return progress
-                }
-                if isOver { return nil }
-                await news(after: last)
-            }
-            return nil
-        }
-    }
-
-    /// Waits until there is a later report than that, the run is over, or the task is cancelled.
-    private func news(after number: UInt64) async {
-        let reader = Numbering.next()
-        await engine.scheduler.waiting {
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let waits = state.withLock { state in
-                        guard state.result == nil, state.reported <= number,
-                            state.cancelledReaders.remove(reader) == nil
-                        else { return false }
-                        state.readers[reader] = continuation
-                        return true
-                    }
-                    if !waits { continuation.resume() }
-                }
-            } onCancel: {
-                let continuation = state.withLock { state in
-                    let continuation = state.readers.removeValue(forKey: reader)
-                    if continuation == nil { state.cancelledReaders.insert(reader) }
-                    return continuation
-                }
-                continuation?.resume()
-            }
-        }
-        state.withLock { _ = $0.cancelledReaders.remove(reader) }
+        return audience.progress
     }
 }

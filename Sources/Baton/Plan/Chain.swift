@@ -101,7 +101,7 @@ package enum ChainStep: Sendable {
     /// What is done in place of giving up when a step before fails; passed over otherwise.
     case recover(Recover)
     /// How the step before is undone when a later one fails.
-    case undo(Derive, deadline: Duration)
+    indirect case undo(Derive, deadline: Duration)
     /// A wait.
     case wait(Duration)
 

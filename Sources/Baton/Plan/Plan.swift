@@ -42,7 +42,7 @@ public struct _PlanNode: Sendable {
         case call(CallDescription)
         /// The first so many steps of a shared buffer.
         case steps(ChainSteps, count: Int)
-        case batch(BatchDescription)
+        indirect case batch(BatchDescription)
         /// A part with options of its own.
         case scoped(ScopedPlan)
         /// A part that runs once in a run.
