@@ -78,10 +78,10 @@ struct Goal {
             bound: .atLeast(2.5), onRecord: 0.7),
         Goal(
             name: "one by one, operation queue beside baton", scene: "one by one:",
-            value: ratio("operation queue", to: "baton"), bound: .atLeast(25), onRecord: 8),
+            value: ratio("operation queue", to: "baton"), bound: .atLeast(25), onRecord: 6),
         Goal(
             name: "one by one, task group beside baton", scene: "one by one:",
-            value: ratio("task group", to: "baton"), bound: .atLeast(25), onRecord: 12),
+            value: ratio("task group", to: "baton"), bound: .atLeast(25), onRecord: 6),
         Goal(
             name: "inline beside the unlimited loop", scene: "inline:", value: ratio("baton", to: "loop"),
             bound: .atMost(1.8), onRecord: 5),
@@ -113,7 +113,7 @@ struct Goal {
             bound: .atMost(1)),
         Goal(
             name: "bytes per queued single request", scene: "memory:",
-            value: value("bytes per queued single request"), bound: .atMost(640), onRecord: 3_200),
+            value: value("bytes per queued single request"), bound: .atMost(640), onRecord: 2_400),
         Goal(
             name: "MB resident after streaming", scene: "memory:",
             value: value("MB resident after streaming"), bound: .atMost(60)),
