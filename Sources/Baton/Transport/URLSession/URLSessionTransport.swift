@@ -21,6 +21,8 @@ internal import Foundation
 /// - A receiver that answers `.wait` is not waited for: URLSession cannot hold back.
 /// - A body that is a stream is first written to a temporary file, then sent from there with its length, so it is
 ///   never in memory as a whole. The file is removed when the exchange is over.
+/// - On Linux all sessions of a process share one queue: while one response comes as fast as it can be taken, the others
+///   wait, and so do cancels.
 /// - On Linux a redirect that names no `Location` arrives without its body, and no host can be an IPv6 address.
 ///
 /// > Warning: On Linux, Foundation 6.3 itself stops the process when a response has trailer fields, ends in the
