@@ -138,4 +138,23 @@ import Testing
             #expect(try await failure { try await client.run(Call("/json", as: Answer.self)) }.code == .decodingFailed)
         }
     }
+
+    @Test(
+        "A property list that is no text of its encoding is refused, in numbers too, where Foundation stops the process"
+    )
+    func brokenPropertyList() async throws {
+        let text = #"<plist version="1.0"><dict><key>n</key><integer>7</integer></dict></plist>"#
+        let (start, end) = (text.prefix { $0 != "7" }, text.drop { $0 != "7" })
+        let broken = Data(start.utf8) + Data(repeating: 0xFF, count: 9) + Data(end.utf8)
+        let mock = MockTransport()
+        mock.on(.get, "/utf8").reply(status: 200, body: Data(text.utf8))
+        mock.on(.get, "/utf16").reply(status: 200, body: try #require(text.data(using: .utf16)))
+        mock.on(.get, "/broken").reply(status: 200, body: broken)
+        try await withVirtualTime(transport: mock, configure: { $0.coding = .propertyList }) { client, _ in
+            #expect(try await client.run(Call("/utf8", as: Answer.self)) == Answer(n: 7))
+            #expect(try await client.run(Call("/utf16", as: Answer.self)) == Answer(n: 7))
+            let error = try await failure { try await client.run(Call("/broken", as: Answer.self)) }
+            #expect(error.code == .decodingFailed && error.response?.body == broken)
+        }
+    }
 }

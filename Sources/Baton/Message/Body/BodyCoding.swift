@@ -45,7 +45,8 @@ public struct BodyCoding: Sendable {
 
     /// Decodes an output.
     package func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
-        guard let decoder else { return try jsonDecoder().decode(type, from: body) }
-        return try decoder().decode(type, from: body)
+        guard let decoder = decoder?() else { return try jsonDecoder().decode(type, from: body) }
+        if decoder is PropertyListDecoder { try PropertyListDecoder.check(body) }
+        return try decoder.decode(type, from: body)
     }
 }
