@@ -10,4 +10,7 @@ enum Tool {
             FileManager.default.isExecutableFile(atPath: $0.path)
         }
     }
+
+    /// Ends a program at once. A request to terminate would not: on Linux children begin with that signal blocked.
+    static func end(_ process: Process) { kill(process.processIdentifier, SIGKILL) }
 }

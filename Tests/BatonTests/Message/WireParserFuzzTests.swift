@@ -232,14 +232,12 @@ struct WireParserFuzzTests {
             encoder.outputFormat = format
             return encoder
         }
-        let seeds =
-            try values.flatMap { encoder in
-                [
-                    Array(try encoder.encode(Value(n: 7, list: ["é", ""]))),
-                    Array(try encoder.encode(["a": 1, "b": 2])),
-                    Array(try encoder.encode([Value(n: -1, list: nil)])),
-                ]
-            } + [Array(repeating: 0xFF, count: 20)]
+        var seeds: [[UInt8]] = [Array(repeating: 0xFF, count: 20)]
+        for encoder in values {
+            seeds.append(Array(try encoder.encode(Value(n: 7, list: ["é", ""]))))
+            seeds.append(Array(try encoder.encode(["a": 1, "b": 2])))
+            seeds.append(Array(try encoder.encode([Value(n: -1, list: nil)])))
+        }
         Self.feed(seeds, count: Self.bodies, seed: seed) { bytes, _ in
             Self.read(HTTPResponse(status: 200, body: Data(bytes)), .propertyList)
         }

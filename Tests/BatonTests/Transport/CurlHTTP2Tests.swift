@@ -160,7 +160,7 @@
         }
 
         /// Nobody waits for its end: that would hold a thread which the tests share.
-        func stop() { process.terminate() }
+        func stop() { Tool.end(process) }
 
         /// Nil when it did not come to listen.
         private static func start(_ identity: TLSServer.Identity, _ folder: Folder, _ port: Int) throws -> Process? {

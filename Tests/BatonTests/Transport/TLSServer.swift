@@ -41,7 +41,7 @@
         }
 
         /// Nobody waits for its end: that would hold a thread which the tests share.
-        func stop() { process.terminate() }
+        func stop() { Tool.end(process) }
 
         @discardableResult
         static func run(_ arguments: [String], input: Data? = nil) throws -> Data {
