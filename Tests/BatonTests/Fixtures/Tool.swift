@@ -12,5 +12,7 @@ enum Tool {
     }
 
     /// Ends a program at once. A request to terminate would not: on Linux children begin with that signal blocked.
-    static func end(_ process: Process) { kill(process.processIdentifier, SIGKILL) }
+    static func end(_ process: Process) {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
 }
