@@ -110,7 +110,7 @@ extension BatchJob {
             if goesOnAtOnce, aftermath.stopped.isEmpty { aftermath.step = nextStep(&state) }
             return aftermath
         }
-        if aftermath.isFinal, !results.keepsAll { results.finalize(index) }
+        if aftermath.isFinal { results.finalize(index) }
         if aftermath.tells { scheduler.execute(self, Signal(kind: Self.tell)) }
         if let (progress, number) = aftermath.report { run.report(RunProgress(batch: progress), number: number) }
         if !aftermath.stopped.isEmpty { stop(aftermath.stopped) }

@@ -1,25 +1,23 @@
 /// How an item is begun in its lane.
 extension BatchJob {
     /// Begins what stands in a lane that was just opened.
-    func launch(lane: Int, index: Int, isWithdrawn: Bool) {
+    func launch(lane: Int, isWithdrawn: Bool) {
         let taken = state.withLock { state in
             defer { if !keepsNodes { state.lanes[lane].node = nil } }
             return state.lanes[lane].node
         }
-        if isWithdrawn {
-            return settle(Self.withdrawn, in: lane, attempts: 0, goesOn: false)
-        }
+        if isWithdrawn { return settle(Self.withdrawn, in: lane, attempts: 0, goesOn: false) }
         guard let node = taken else { return }
         switch node.content {
         case .value(let value): settle(value, in: lane, attempts: 1, goesOn: false)
         case .failure(let error):
             settle(error.with(path: path(of: lane)), in: lane, attempts: 0, goesOn: false)
         case .call(let call) where !call.options.isFence:
-            let job: CallJob? = begin(lane, index) { state in begin(call, &state, lane) }
+            let job: CallJob? = begin(lane) { state in begin(call, &state, lane) }
             job?.start(call, scope: scope, owner: self, lane: lane)
         default:
             let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, scope: scope, node: node)
-            let begun: ChainJob? = begin(lane, index) { state in
+            let begun: ChainJob? = begin(lane) { state in
                 state.lanes[lane].child = job
                 return job
             }
@@ -28,10 +26,10 @@ extension BatchJob {
     }
 
     /// Makes what is about to run in a lane known to a cancel; nil when one was there before, which is the item's end.
-    func begin<Job>(_ lane: Int, _ index: Int, _ make: (inout State) -> Job) -> Job? {
+    func begin<Job>(_ lane: Int, _ make: (inout State) -> Job) -> Job? {
         let (job, error): (Job?, BatonError?) = state.withLock { state in
             if state.isStopped { return (nil, CallJob.cancelled) }
-            if state.withdrawn.contains(index) { return (nil, Self.withdrawn) }
+            if state.withdrawn.contains(state.lanes[lane].index) { return (nil, Self.withdrawn) }
             return (make(&state), nil)
         }
         if let error { settle(error.with(path: path(of: lane)), in: lane, attempts: 0, goesOn: false) }

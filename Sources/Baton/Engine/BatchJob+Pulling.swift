@@ -5,7 +5,7 @@ extension BatchJob {
         case none
         case pull(Int, any BatchInput)
         /// An item is sent again.
-        case resend(lane: Int, index: Int, isWithdrawn: Bool)
+        case resend(lane: Int, isWithdrawn: Bool)
         case wake(CallJob)
         case roundEnded
         case finish
@@ -24,8 +24,7 @@ extension BatchJob {
                 if let later = input.later { return pullLater(index, later) }
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
                 pull(index, input, at: now)
-            case .resend(let lane, let index, let isWithdrawn):
-                launch(lane: lane, index: index, isWithdrawn: isWithdrawn)
+            case .resend(let lane, let isWithdrawn): launch(lane: lane, isWithdrawn: isWithdrawn)
             case .wake(let call): call.goOn()
             case .roundEnded: return roundEnded()
             case .finish: return finish()
@@ -67,7 +66,7 @@ extension BatchJob {
     private func resend(_ state: inout State, _ index: Int, _ node: _PlanNode) -> Step {
         let lane = openLane(&state, index)
         state.lanes[lane].node = node
-        return .resend(lane: lane, index: index, isWithdrawn: state.withdrawn.contains(index))
+        return .resend(lane: lane, isWithdrawn: state.withdrawn.contains(index))
     }
 
     /// - Parameter isFresh: whether the item was not counted before, because nobody knew of it.
@@ -177,7 +176,7 @@ extension BatchJob {
         if let job, let call {
             job.start(call, scope: scope, owner: self, lane: lane.number, now: now)
         } else {
-            launch(lane: lane.number, index: index, isWithdrawn: lane.isWithdrawn)
+            launch(lane: lane.number, isWithdrawn: lane.isWithdrawn)
         }
     }
 

@@ -133,7 +133,6 @@ extension CallJob {
     private func record(
         _ state: State, _ result: Result<HTTPResponse, BatonError>, wait: Duration?, _ decision: String
     ) -> AttemptRecord {
-        let code: BatonError.Code? = if case .failure(let error) = result { error.code } else { nil }
         let now = scheduler.now
         let began = state.began ?? now
         let attemptBegan = state.attemptBegan ?? began
@@ -141,7 +140,7 @@ extension CallJob {
         let queued = state.queued.map { (state.slotWait ?? .zero) + $0.duration(to: now) } ?? state.slotWait
         return AttemptRecord(
             number: state.attempt, started: began.duration(to: attemptBegan), duration: attemptBegan.duration(to: now),
-            queued: queued, status: result.answer?.status, code: code, wait: wait, decision: decision,
+            queued: queued, status: result.response?.status, code: result.error?.code, wait: wait, decision: decision,
             metrics: result.metrics)
     }
 }

@@ -166,9 +166,8 @@ package final class RunCore: PlanOwner, Job {
         }
         audience?.close()
         guard let events else { return engine.scheduler.post(self, .resume) }
-        let error: BatonError? = if case .failure(let error) = result { error } else { nil }
-        events.append(
-            .runEnded(RunEvent(run: id, instant: engine.scheduler.now, presentation: presentation), error: error))
+        let event = RunEvent(run: id, instant: engine.scheduler.now, presentation: presentation)
+        events.append(.runEnded(event, error: result.error))
         events.finish { [self] in engine.scheduler.post(self, .resume) }
     }
 

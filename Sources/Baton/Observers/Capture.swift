@@ -109,17 +109,10 @@ public final class Capture: EventObserver {
     }
 
     private func note(_ result: Result<HTTPResponse, BatonError>, in exchange: inout Exchange) {
-        var response: HTTPResponse?
-        switch result {
-        case .success(let success): response = success
-        case .failure(let error):
-            response = error.response
-            exchange.error = redaction.text("\(error)")
-            exchange.metrics = error.metrics
-        }
-        guard let response else { return }
+        exchange.error = result.error.map { redaction.text("\($0)") }
+        exchange.metrics = result.metrics
+        guard let response = result.response else { return }
         exchange.status = response.status
-        exchange.metrics = exchange.metrics ?? response.metrics
         exchange.responseSize = response.body.count
         exchange.responseFields = redaction.fields(response.fields)
         exchange.responseBody = body(response.body, response.fields)

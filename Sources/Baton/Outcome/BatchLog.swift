@@ -59,22 +59,12 @@ package final class BatchLog: Sendable {
     package var count: Int { state.withLock { $0.records.count } }
 
     /// Makes room for so many items.
-    package func reserve(_ count: Int) {
-        state.withLock { state in
-            guard count > state.records.count else { return }
-            state.records.append(contentsOf: repeatElement(Record(), count: count - state.records.count))
-            addChunks(&state)
-        }
-    }
+    package func reserve(_ count: Int) { state.withLock { makeRoom(count, &$0) } }
 
-    /// Makes room for an index of an input whose length nobody knows; items end in any order.
-    private func makeRoom(_ index: Int, _ state: inout State) {
-        guard index >= state.records.count else { return }
-        while index >= state.records.count { state.records.append(Record()) }
-        addChunks(&state)
-    }
-
-    private func addChunks(_ state: inout State) {
+    /// Items end in any order, and how many there are may not be known before.
+    private func makeRoom(_ count: Int, _ state: inout State) {
+        guard count > state.records.count else { return }
+        state.records.append(contentsOf: repeatElement(Record(), count: count - state.records.count))
         guard stride > 0 else { return }
         while state.chunks.count * Self.chunk < state.records.count {
             state.chunks.append(.allocate(byteCount: Self.chunk * stride, alignment: alignment))
@@ -84,7 +74,13 @@ package final class BatchLog: Sendable {
     /// Where the value of that index belongs; it is written at most once before it is taken out again.
     func place(of index: Int) -> UnsafeMutableRawPointer? {
         guard stride > 0 else { return nil }
-        return state.withLock { $0.chunks[index / Self.chunk] } + (index % Self.chunk) * stride
+        return state.withLock { place(of: index, in: $0.chunks) }
+    }
+
+    private func place(
+        of index: Int, in chunks: ContiguousArray<UnsafeMutableRawPointer>
+    ) -> UnsafeMutableRawPointer {
+        chunks[index / Self.chunk] + (index % Self.chunk) * stride
     }
 
     /// Shows where each value lies.
@@ -92,15 +88,15 @@ package final class BatchLog: Sendable {
         guard stride > 0 else { return }
         let (records, chunks) = state.withLock { ($0.records, $0.chunks) }
         for index in records.indices where records[index].status == .succeeded {
-            body(chunks[index / Self.chunk] + (index % Self.chunk) * stride)
+            body(place(of: index, in: chunks))
         }
     }
 
     /// Puts the value in its place, which `store` is told, and notes it. Storing only moves memory about.
     func succeeded(_ index: Int, attempts: Int, _ times: ItemTimes, _ store: (UnsafeMutableRawPointer) -> Void) {
         let old: BatonError? = state.withLock { state in
-            makeRoom(index, &state)
-            if stride > 0 { store(state.chunks[index / Self.chunk] + (index % Self.chunk) * stride) }
+            makeRoom(index + 1, &state)
+            if stride > 0 { store(place(of: index, in: state.chunks)) }
             state.records[index].end(.succeeded, attempts, times)
             return state.errors.isEmpty ? nil : state.errors.removeValue(forKey: index)
         }
@@ -109,7 +105,7 @@ package final class BatchLog: Sendable {
 
     package func failed(_ index: Int, _ error: BatonError, attempts: Int, _ times: ItemTimes) {
         let old = state.withLock { state in
-            makeRoom(index, &state)
+            makeRoom(index + 1, &state)
             state.records[index].end(error.isCancelled ? .cancelled : .failed, attempts, times)
             return state.errors.updateValue(error, forKey: index)
         }

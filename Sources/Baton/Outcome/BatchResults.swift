@@ -114,22 +114,16 @@ package final class BatchResults<Item: Sendable>: AnyBatchResults {
 }
 
 extension BatchLog.Record {
-    /// The outcome of an item without a value.
-    func failure<Item: Sendable>(_ error: BatonError?, since start: Int64) -> Outcome<Item> {
-        Outcome(
-            result: status == .failed ? .failed(error ?? BatonError(.cancelled)) : .cancelled,
-            attempts: Int(attempts), started: .nanoseconds(began - start),
-            duration: .nanoseconds(max(0, ended - began)))
-    }
-
     /// The outcome that the record stands for.
+    ///
+    /// - Parameter value: is asked of an item that has succeeded.
     func outcome<Item: Sendable>(
-        _ error: BatonError?, since start: Int64, value: () -> Item
+        _ error: BatonError?, since start: Int64, value: () -> Item?
     ) -> Outcome<Item> {
         let result: Outcome<Item>.Result =
             switch status {
             case .notStarted: .notStarted
-            case .succeeded: .succeeded(value())
+            case .succeeded: value().map { .succeeded($0) } ?? .cancelled
             case .failed: .failed(error ?? BatonError(.cancelled))
             case .cancelled: .cancelled
             }

@@ -149,10 +149,7 @@ package final class StreamResults: AnyBatchResults {
 
     /// The item as its reader gets it.
     package func outcome<Item: Sendable>(of item: Ended, as type: Item.Type) -> Outcome<Item> {
-        guard let value = item.value.flatMap({ Erased.value($0, as: Item.self) }) else {
-            return item.record.failure(item.error, since: start)
-        }
-        return item.record.outcome(nil, since: start) { value }
+        item.record.outcome(item.error, since: start) { item.value.flatMap { Erased.value($0, as: Item.self) } }
     }
 
     private func nextIndex(_ state: State) -> Int? {

@@ -121,11 +121,8 @@ struct TimelineState: Sendable {
         let name = event.name
         guard let number = open[event.run]?.attempts[name]?.removeFirst() else { return }
         if open[event.run]?.attempts[name]?.isEmpty == true { open[event.run]?.attempts[name] = nil }
-        let (response, metrics): (HTTPResponse?, TransportMetrics?)
-        switch result {
-        case .success(let success): (response, metrics) = (success, success.metrics)
-        case .failure(let failure):
-            (response, metrics) = (failure.response, failure.metrics)
+        let response = result.response
+        if let failure = result.error {
             if failure.isCancelled { change(number) { $0.isCancelled = true } }
             if open[event.run]?.failed.count ?? 0 > 1_000 { open[event.run]?.failed = [:] }
             open[event.run]?.failed[name] = number
@@ -136,7 +133,7 @@ struct TimelineState: Sendable {
             attempt.status = response?.status
             attempt.responseFields = response?.fields ?? [:]
             attempt.responseSize = response?.body.count
-            attempt.metrics = metrics
+            attempt.metrics = result.metrics
         }
     }
 
