@@ -11,6 +11,20 @@ enum Tool {
         }
     }
 
+    /// Starts a program whose output is read.
+    static func start(
+        _ program: URL?, _ arguments: [String], input: Any = FileHandle.nullDevice
+    ) throws -> (Process, output: FileHandle) {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = input
+        try process.run()
+        return (process, output.fileHandleForReading)
+    }
+
     /// Ends a program at once. A request to terminate would not: on Linux children begin with that signal blocked.
     static func end(_ process: Process) {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }

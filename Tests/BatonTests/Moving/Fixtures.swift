@@ -67,3 +67,20 @@ extension RetryPolicy {
     /// Other attempts at once.
     static var quick: RetryPolicy { RetryPolicy(attempts: 3, backoff: .constant(.milliseconds(10))) }
 }
+
+extension LoopbackServer.Reply {
+    /// What a server answers that knows ranges; the reply to a request without one may break off.
+    static func ranged(_ fields: HTTPFields, length: Int64, breaksAt: Int? = nil) -> Self {
+        let tag: HTTPFields = ["ETag": "\"t\""]
+        guard let range = fields[.range], let start = Int64(range.dropFirst(6).dropLast()) else {
+            let reply = Self.pattern(length: length, fields: tag)
+            return breaksAt.map { reply.broken(.close, at: .bodyByte($0)) } ?? reply
+        }
+        return .generated(
+            length: length - start, status: 206,
+            fields: ["ETag": "\"t\"", "Content-Range": "bytes \(start)-\(length - 1)/\(length)"]
+        ) { offset, count in
+            LoopbackServer.pattern((start + offset)..<(start + offset + Int64(count)))
+        }
+    }
+}

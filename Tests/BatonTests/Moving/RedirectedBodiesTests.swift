@@ -37,25 +37,10 @@ struct RedirectedBodiesTests {
         }
     }
 
-    /// What a server answers that knows ranges; the reply without one breaks off.
-    private static func answer(_ fields: HTTPFields, breaksAt: Int64?) -> LoopbackServer.Reply {
-        let tag: HTTPFields = ["ETag": "\"t\""]
-        guard let range = fields[.range], let start = Int64(range.dropFirst(6).dropLast()) else {
-            let reply = LoopbackServer.Reply.pattern(length: length, fields: tag)
-            return breaksAt.map { reply.broken(.close, at: .bodyByte(Int($0))) } ?? reply
-        }
-        return .generated(
-            length: length - start, status: 206,
-            fields: ["ETag": "\"t\"", "Content-Range": "bytes \(start)-\(length - 1)/\(length)"]
-        ) { offset, count in
-            LoopbackServer.pattern((start + offset)..<(start + offset + Int64(count)))
-        }
-    }
-
     @Test("A download follows redirects, and its file holds the last response only", arguments: WireTransport.allCases)
     func download(kind: WireTransport) async throws {
         let bench = try Bench(kind)
-        bench.second.on(.get, "/there") { Self.answer($0.fields, breaksAt: nil) }
+        bench.second.on(.get, "/there") { .ranged($0.fields, length: Self.length) }
         let file = try await bench.client.run(
             Call("/file", as: Data.self) { $0.fields[.authorization] = "secret" }
                 .download(to: bench.folder.file("x")))
@@ -74,7 +59,7 @@ struct RedirectedBodiesTests {
         arguments: WireTransport.allCases)
     func resumed(kind: WireTransport) async throws {
         let bench = try Bench(kind, retry: .quick)
-        bench.second.on(.get, "/there") { Self.answer($0.fields, breaksAt: 1_000_000) }
+        bench.second.on(.get, "/there") { .ranged($0.fields, length: Self.length, breaksAt: 1_000_000) }
         let file = try await bench.client.run(GetFile().download(to: bench.folder.file("x")))
         #expect(file.resumedFrom > 0 && file.byteCount == Self.length)
         #expect(try Data(contentsOf: file.url) == LoopbackServer.pattern(0..<Self.length))

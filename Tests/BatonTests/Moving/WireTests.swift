@@ -35,26 +35,11 @@ struct WireTests {
         return (server, Client(baseURL: server.baseURL, transport: transport, retry: retry), transport)
     }
 
-    /// What a server answers that knows ranges; the first reply breaks off.
-    private static func answer(_ fields: HTTPFields, breaksAt: Int64?) -> LoopbackServer.Reply {
-        let tag: HTTPFields = ["ETag": "\"t\""]
-        guard let range = fields[.range], let start = Int64(range.dropFirst(6).dropLast()) else {
-            let reply = LoopbackServer.Reply.pattern(length: length, fields: tag)
-            return breaksAt.map { reply.broken(.close, at: .bodyByte(Int($0))) } ?? reply
-        }
-        return .generated(
-            length: length - start, status: 206,
-            fields: ["ETag": "\"t\"", "Content-Range": "bytes \(start)-\(length - 1)/\(length)"]
-        ) { offset, count in
-            LoopbackServer.pattern((start + Int64(offset))..<(start + Int64(offset) + Int64(count)))
-        }
-    }
-
     @Test("A download arrives whole", arguments: WireTransport.allCases)
     func download(kind: WireTransport) async throws {
         let (server, client, transport) = try bench(kind)
         let folder = try Folder()
-        server.on(.get, "/file") { Self.answer($0.fields, breaksAt: nil) }
+        server.on(.get, "/file") { .ranged($0.fields, length: Self.length) }
         let file = try await client.run(GetFile().download(to: folder.file("x")))
         #expect(file.byteCount == Self.length)
         #expect(try Data(contentsOf: file.url) == LoopbackServer.pattern(0..<Self.length))
@@ -66,7 +51,7 @@ struct WireTests {
     func resumed(kind: WireTransport) async throws {
         let (server, client, transport) = try bench(kind, retry: .quick)
         let folder = try Folder()
-        server.on(.get, "/file") { Self.answer($0.fields, breaksAt: 2_000_000) }
+        server.on(.get, "/file") { .ranged($0.fields, length: Self.length, breaksAt: 2_000_000) }
         let file = try await client.run(GetFile().download(to: folder.file("x")))
         #expect(file.resumedFrom > 0 && file.byteCount == Self.length)
         #expect(try Data(contentsOf: file.url) == LoopbackServer.pattern(0..<Self.length))

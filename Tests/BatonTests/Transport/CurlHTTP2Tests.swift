@@ -164,25 +164,20 @@
 
         /// Nil when it did not come to listen.
         private static func start(_ identity: TLSServer.Identity, _ folder: Folder, _ port: Int) throws -> Process? {
-            let process = Process()
-            process.executableURL = program
-            process.arguments = [
-                "--verbose", "--address=127.0.0.1", "--htdocs=\(folder.url.path)", "--echo-upload", String(port),
-                identity.key.path, identity.certificate.path,
-            ]
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
+            let (process, output) = try Tool.start(
+                program,
+                [
+                    "--verbose", "--address=127.0.0.1", "--htdocs=\(folder.url.path)", "--echo-upload", String(port),
+                    identity.key.path, identity.certificate.path,
+                ])
             var text = ""
             while !text.contains(": listen ") {
-                let bytes = output.fileHandleForReading.availableData
+                let bytes = output.availableData
                 if bytes.isEmpty { return nil }
                 text += String(decoding: bytes, as: UTF8.self)
             }
             // It tells of every frame, and would stop when nobody took that.
-            output.fileHandleForReading.readabilityHandler = { handle in
+            output.readabilityHandler = { handle in
                 if handle.availableData.isEmpty { handle.readabilityHandler = nil }
             }
             return process

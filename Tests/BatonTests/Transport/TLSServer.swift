@@ -16,20 +16,15 @@
         private let process: Process
 
         init(_ identity: Identity, _ arguments: [String] = []) throws {
-            process = Process()
-            process.executableURL = Self.program
-            process.arguments =
+            let output: FileHandle
+            (process, output) = try Tool.start(
+                Self.program,
                 ["s_server", "-accept", "127.0.0.1:0", "-www", "-cert", identity.certificate.path]
-                + ["-key", identity.key.path] + arguments
-            let output = Pipe()
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
+                    + ["-key", identity.key.path] + arguments)
             var text = ""
             var found: Int?
             while found == nil {
-                let bytes = output.fileHandleForReading.availableData
+                let bytes = output.availableData
                 if bytes.isEmpty { throw CocoaError(.executableLoad) }
                 text += String(decoding: bytes, as: UTF8.self)
                 let line = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().first {
@@ -45,18 +40,12 @@
 
         @discardableResult
         static func run(_ arguments: [String], input: Data? = nil) throws -> Data {
-            let process = Process()
-            process.executableURL = program
-            process.arguments = arguments
-            let (output, entry) = (Pipe(), Pipe())
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            process.standardInput = entry
-            try process.run()
+            let entry = Pipe()
+            let (process, output) = try Tool.start(program, arguments, input: entry)
             if let input { entry.fileHandleForWriting.write(input) }
             try entry.fileHandleForWriting.close()
             // Its output ends when it does.
-            return output.fileHandleForReading.readDataToEndOfFile()
+            return withExtendedLifetime(process) { output.readDataToEndOfFile() }
         }
 
         /// A certificate that vouches for itself.
