@@ -25,6 +25,8 @@ struct baton_curl_request {
     bool has_method;
     bool has_bytes;
     bool accepts_any_certificate;
+    // The lines of the head come to the body's callback too, before libcurl reads them.
+    bool shows_lines;
     int version;
 };
 
@@ -48,20 +50,38 @@ static void trim(char **buffer, size_t *capacity) {
 
 // MARK: Callbacks
 
+// From 7.83 to before 8.1.0, libcurl keeps a pointer to the last field of the response before, which it has freed, and
+// a response that begins with a folded line makes it follow that pointer (curl issue 11101). Those versions let the
+// first line be seen before they read it, so that such a response ends there.
+static void show_lines(baton_curl_handle *handle, bool shows) {
+    unsigned int version = baton_curl.version_info(0)->number;
+    bool needed = version >= 0x075300 && version < 0x080100;
+    if (!needed || handle->request->shows_lines == shows) return;
+    baton_curl.easy_setopt(handle->easy, OPT_HEADER, shows ? 1L : 0L);
+    handle->request->shows_lines = shows;
+}
+
+static size_t check_line(const char *bytes, size_t length) {
+    return length > 0 && (bytes[0] == ' ' || bytes[0] == '\t') ? 0 : length;
+}
+
 static size_t head_line(char *bytes, size_t size, size_t count, void *raw) {
     baton_curl_handle *handle = raw;
     size_t length = size * count;
     if (handle->head_complete) return length;  // trailers
-    if (length >= 5 && memcmp(bytes, "HTTP/", 5) == 0) handle->head_length = 0;
+    bool is_status = length >= 5 && memcmp(bytes, "HTTP/", 5) == 0;
+    if (is_status) handle->head_length = 0;
     if (length <= 2 && (length == 0 || bytes[0] == '\r' || bytes[0] == '\n')) {
         // The end of a head; one of 1xx is followed by another.
         const char *space = memchr(handle->head, ' ', handle->head_length);
         bool final = space == NULL || space + 1 >= handle->head + handle->head_length || space[1] != '1';
         if (handle->head_length == 0 || !final) return length;
         handle->head_complete = true;
+        show_lines(handle, false);
         baton_curl_loop_mark_dirty(handle->loop, handle);
         return length;
     }
+    if (!is_status) show_lines(handle, false);
     if (handle->head_length + length > HEAD_LIMIT) {
         handle->head_too_large = true;
         return 0;
@@ -77,6 +97,7 @@ static baton_curl_callbacks callbacks_of(baton_curl_handle *handle);
 static size_t body_bytes(char *bytes, size_t size, size_t count, void *raw) {
     baton_curl_handle *handle = raw;
     size_t length = size * count;
+    if (handle->request->shows_lines) return check_line(bytes, length);
     if (handle->held) return BATON_CURL_PAUSE;
     if (handle->body_length > 0 && handle->body_length + length > BODY_LIMIT
         && !callbacks_of(handle).deliver(handle)) {
@@ -225,6 +246,7 @@ void baton_curl_request_begin(baton_curl_handle *handle) {
     handle->sendings = 0;
     handle->error[0] = 0;
     handle->request->lines_length = handle->request->node_count = 0;
+    show_lines(handle, true);
 }
 
 static char *add_line(baton_curl_handle *handle, size_t length) {

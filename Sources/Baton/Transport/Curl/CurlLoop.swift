@@ -139,14 +139,6 @@
             receiver?.fail(error)
         }
 
-        /// Whether a handle may serve several exchanges. From 7.83 to before 8.1.0, libcurl keeps a pointer to the last field
-        /// of the response before, which it has freed, and a response that begins with a folded line makes it follow that
-        /// pointer (curl issue 11101).
-        private static let reusesHandles: Bool = {
-            let version = baton_curl_version()
-            return version < 0x07_53_00 || version >= 0x08_01_00
-        }()
-
         /// After a failure a handle is not used again: it may still hold what it had paused or read ahead.
         private func release(_ exchange: CurlExchange, reuse: Bool) {
             let ticket = exchange.ticket
@@ -154,7 +146,7 @@
             exchanges[Int(ticket.slot)] = nil
             active -= 1
             freedSlots.append(ticket.slot)
-            if reuse, Self.reusesHandles, spare.count < Self.spareLimit {
+            if reuse, spare.count < Self.spareLimit {
                 spare.append(exchange)
             } else {
                 discard(exchange)
