@@ -92,7 +92,7 @@ extension BatchJob {
             var aftermath = Aftermath()
             let kept = state.lanes[lane].node
             state.lanes[lane].isOpen = false
-            state.lanes[lane].child = nil
+            if state.lanes[lane].runsCall { state.lanes[lane].runsCall = false } else { state.lanes[lane].job = nil }
             if kept != nil { state.lanes[lane].node = nil }
             state.freeLanes.append(lane)
             leave(lane, &state)
@@ -196,7 +196,7 @@ extension BatchJob {
             guard let child = state.lanes[lane].child else { return (nil, nil) }
             guard let call = state.lanes[lane].call, child === call else { return (child, nil) }
             // A call that was cancelled is so for good: the lane's next item gets another one.
-            state.lanes[lane].call = nil
+            (state.lanes[lane].call, state.lanes[lane].runsCall, state.lanes[lane].job) = (nil, false, call)
             return (child, call)
         }
         if let child { Cancellation.begin(at: child, because: Self.withdrawn, scheduler) }

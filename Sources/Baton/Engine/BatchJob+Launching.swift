@@ -18,7 +18,7 @@ extension BatchJob {
         default:
             let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, scope: scope, node: node)
             let begun: ChainJob? = begin(lane) { state in
-                state.lanes[lane].child = job
+                state.lanes[lane].job = job
                 return job
             }
             if let begun { scheduler.execute(begun, .start) }
@@ -38,12 +38,17 @@ extension BatchJob {
 
     /// The lane's own call takes up a request.
     func begin(_ call: CallDescription, _ state: inout State, _ lane: Int) -> CallJob {
-        let job = state.lanes[lane].call ?? CallJob(run: run)
-        state.lanes[lane].call = job
-        state.lanes[lane].child = job
-        state.lanes[lane].output = call.output
-        if keepsNodes || hasKey(call) { state.lanes[lane].node = _PlanNode(content: .call(call)) }
-        return job
+        let keepsNode = keepsNodes || hasKey(call)
+        func occupy(_ lane: inout Lane) -> CallJob {
+            lane.runsCall = true
+            lane.output = call.output
+            if keepsNode { lane.node = _PlanNode(content: .call(call)) }
+            if let job = lane.call { return job }
+            let job = CallJob(run: run)
+            lane.call = job
+            return job
+        }
+        return occupy(&state.lanes[lane])
     }
 
     /// The request under the idempotency key that it had in the run before.

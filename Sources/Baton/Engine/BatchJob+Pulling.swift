@@ -151,33 +151,40 @@ extension BatchJob {
         switch node?.content {
         case nil: exhausted()
         case .call(let call)? where !call.options.isFence:
-            pulled(description.isRedriven ? withOldKey(call, index) : call, nil, index, at: now)
-        default: pulled(nil, node, index, at: now)
+            pulled(description.isRedriven ? withOldKey(call, index) : call, index, at: now)
+        case .some:
+            let lane: (number: Int, isWithdrawn: Bool)? = state.withLock { state in
+                guard let (lane, isWithdrawn) = laneOfPulled(&state, index, at: now) else { return nil }
+                state.lanes[lane].node = node
+                return (lane, isWithdrawn)
+            }
+            if let lane { launch(lane: lane.number, isWithdrawn: lane.isWithdrawn) }
         }
     }
 
-    /// - Parameters:
-    ///   - call: the request, where the item is nothing else.
-    ///   - node: the item otherwise.
-    private func pulled(_ call: CallDescription?, _ node: _PlanNode?, _ index: Int, at now: Instant) {
-        var job: CallJob?
-        let lane: (number: Int, isWithdrawn: Bool)? = state.withLock { state in
-            // Who was not waited for comes too late.
-            guard state.isPulling, !state.isStopped else { return nil }
-            state.isPulling = false
-            state.pulled += 1
-            let lane = openLane(&state, index, isFresh: state.progress.total == nil)
-            state.lanes[lane].began = now
-            let isWithdrawn = !state.withdrawn.isEmpty && state.withdrawn.contains(index)
-            if let call, !isWithdrawn { job = begin(call, &state, lane) } else { state.lanes[lane].node = node }
-            return (lane, isWithdrawn)
+    /// The item is nothing but a request.
+    private func pulled(_ call: CallDescription, _ index: Int, at now: Instant) {
+        var number = 0
+        var isWithdrawn = false
+        let job: CallJob? = state.withLock { state in
+            guard let lane = laneOfPulled(&state, index, at: now) else { return nil }
+            (number, isWithdrawn) = lane
+            if !isWithdrawn { return begin(call, &state, number) }
+            state.lanes[number].node = _PlanNode(content: .call(call))
+            return nil
         }
-        guard let lane else { return }
-        if let job, let call {
-            job.start(call, scope: scope, owner: self, lane: lane.number, now: now)
-        } else {
-            launch(lane: lane.number, isWithdrawn: lane.isWithdrawn)
-        }
+        if let job { return job.start(call, scope: scope, owner: self, lane: number, now: now) }
+        if isWithdrawn { launch(lane: number, isWithdrawn: true) }
+    }
+
+    /// Opens a lane for what was pulled; nil for who was not waited for and comes too late.
+    private func laneOfPulled(_ state: inout State, _ index: Int, at now: Instant) -> (Int, isWithdrawn: Bool)? {
+        guard state.isPulling, !state.isStopped else { return nil }
+        state.isPulling = false
+        state.pulled += 1
+        let lane = openLane(&state, index, isFresh: state.progress.total == nil)
+        state.lanes[lane].began = now
+        return (lane, !state.withdrawn.isEmpty && state.withdrawn.contains(index))
     }
 
     /// There is nothing more to pull.

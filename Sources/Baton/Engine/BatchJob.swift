@@ -13,8 +13,10 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var began = Instant(nanoseconds: 0)
         /// Kept from item to item.
         var call: CallJob?
-        /// What is under way in the lane; nil when the lane is free.
-        var child: (any Cancellable)?
+        /// Whether that call is what is under way.
+        var runsCall = false
+        /// What else is under way.
+        var job: (any Cancellable)?
         var isOpen = false
         /// Whether the item has lent its place, because it waits for another attempt or for a full host.
         var isLent = false
@@ -28,6 +30,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var attempts = 0
 
         var item: Item { Item(index: index, began: began) }
+        /// What is under way in the lane; nil when the lane is free.
+        var child: (any Cancellable)? { runsCall ? call : job }
     }
 
     /// An item as its end is told.

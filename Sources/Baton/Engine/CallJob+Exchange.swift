@@ -42,10 +42,10 @@ extension CallJob: TransportEvents {
             if state.isHopInLine { leaveLine(&state) } else { abandon(&state) }
             return (old, error, state.token)
         }
-        guard case (let old, let error, let token)? = givenUp else { return }
+        guard case (var old, let error, let token)? = givenUp else { return }
         if old.phase == .waiting, let ticket = old.ticket { _ = engine.queue.withdraw(ticket) }
         old.transmission?.cancel()
-        if let event = attemptEvent(old, at: scheduler.now) {
+        if let event = attemptEvent(&old, at: scheduler.now) {
             run.events?.append(.attemptEnded(event, .failure(error)))
         }
         exchangeEnded(old.watch, .failure(error))
@@ -59,7 +59,7 @@ extension CallJob: TransportEvents {
         state.orphans.append(
             Orphan(
                 token: state.token, host: state.host?.index ?? 0, forfeit: forfeit,
-                event: attemptEvent(state, at: scheduler.now)))
+                event: attemptEvent(&state, at: scheduler.now)))
         probe?.note(.exchangeGivenUp(probed(state.token)))
         state.token &+= 1
         state.transmission = nil
@@ -96,7 +96,7 @@ extension CallJob: TransportEvents {
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
             state.head = head
-            return announcesTooMuch(head, state)
+            return announcesTooMuch(head, &state)
         }
         if isTooLarge { giveUpTooLarge(token) }
     }
@@ -106,7 +106,7 @@ extension CallJob: TransportEvents {
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
             if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
-            return state.body.count > largestBody(state)
+            return state.body.count > largestBody(&state)
         }
         if isTooLarge { giveUpTooLarge(token) } else if run.isHeard { reportReceived(token) }
         return .more
@@ -132,7 +132,7 @@ extension CallJob: TransportEvents {
 
     func receiveResponse(_ response: HTTPResponse, token: UInt64) {
         land(token) { state in
-            let limit = largestBody(state)
+            let limit = largestBody(&state)
             return response.body.count > limit ? .failure(Self.tooLarge(limit)) : .success(response)
         }
     }
@@ -153,7 +153,7 @@ extension CallJob: TransportEvents {
     private func giveUpTooLarge(_ token: UInt64) {
         giveUp { state in
             guard state.token == token, state.phase == .inFlight else { return nil }
-            return Self.tooLarge(largestBody(state))
+            return Self.tooLarge(largestBody(&state))
         }
     }
 
@@ -183,10 +183,10 @@ extension CallJob: TransportEvents {
     }
 
     /// What there is to do about a reply that has landed.
-    private enum Landing {
+    private enum Landing: ~Copyable {
         case none
-        /// The call is over: a success, and nobody wants to know anything else about it.
-        case ended(HTTPResponse, HostID?)
+        /// The call is over: a success, and nothing about it has to be looked into.
+        case ended(HTTPResponse, HostID?, AttemptEvent?, Ending)
         /// - to: what was answered, where it was redirected or its cookies are kept.
         case open(Result<HTTPResponse, BatonError>, to: CallDescription?, HostID?, Watch, AttemptEvent?, UInt64)
     }
@@ -194,16 +194,16 @@ extension CallJob: TransportEvents {
     /// Looks at the reply, and gives the slot back.
     func settle(_ token: UInt64) {
         var rules: ResponseRules?
-        var ended: Ending?
         let landing: Landing = state.withLock { state in
             guard state.phase == .landed, state.token == token, let reply = state.reply.take() else { return .none }
             rules = settings.rules(for: state.options)
             if rules == nil, case .success(let response) = reply, (200..<300).contains(response.status),
-                state.isUnwatched, run.events == nil, !settings.dresses
+                state.isUnwatched, !settings.dresses
             {
                 let host = state.host
-                ended = end(&state)
-                return .ended(response, host)
+                let event = attemptEvent(&state, at: scheduler.now)
+                guard let ending = end(&state) else { return .none }
+                return .ended(response, host, event, ending)
             }
             state.token &+= 1
             state.phase = .preparing
@@ -212,13 +212,14 @@ extension CallJob: TransportEvents {
             (state.departed, state.breaker) = (nil, nil)
             return .open(
                 reply, to: state.hops > 0 || settings.dresses ? state.call : nil, state.host, watch,
-                attemptEvent(state, at: scheduler.now), state.token)
+                attemptEvent(&state, at: scheduler.now), state.token)
         }
-        switch landing {
+        switch consume landing {
         case .none: break
-        case .ended(let response, let host):
+        case .ended(let response, let host, let event, let ending):
             if let host { giveBack(host.index) }
-            if let ending = ended.take() { tell(ending, .success(response)) }
+            if let event { run.events?.append(.attemptEnded(event, .success(response))) }
+            tell(ending, .success(response))
         case .open(let reply, let call, let host, let watch, let event, let token):
             if let call { keepCookies(reply, call.request) }
             let judgement = judge(reply.answered(by: call?.request), rules)
@@ -235,13 +236,20 @@ extension CallJob: TransportEvents {
     // MARK: Events
 
     func attemptEvent(at now: Instant) -> AttemptEvent? {
-        run.events == nil ? nil : state.withLock { attemptEvent($0, at: now) }
+        run.events == nil ? nil : state.withLock { attemptEvent(&$0, at: now) }
     }
 
-    func attemptEvent(_ state: State, at now: Instant) -> AttemptEvent? {
-        guard run.events != nil, let request = state.call?.request else { return nil }
-        return AttemptEvent(
-            run: run.id, call: state.number, attempt: max(1, state.attempt), request: request,
-            isUndo: state.scope?.isUndo ?? false, instant: now, place: state.place)
+    /// What an event is about is put together once for an attempt, or for each place that it goes to.
+    func attemptEvent(_ state: inout State, at now: Instant) -> AttemptEvent? {
+        guard run.events != nil, let call = state.call else { return nil }
+        let attempt = max(1, state.attempt)
+        if let subject = state.subject, subject.isAbout(call, attempt) {
+            return AttemptEvent(subject, at: now)
+        }
+        let subject = AttemptEvent.Subject(
+            run: run.id, call: state.number, attempt: attempt, sent: call, isUndo: state.scope?.isUndo ?? false,
+            place: state.place)
+        state.subject = subject
+        return AttemptEvent(subject, at: now)
     }
 }

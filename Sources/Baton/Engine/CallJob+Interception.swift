@@ -1,7 +1,7 @@
 /// The way through interceptors, which is a Swift task; requests without any never see one.
 extension CallJob {
     /// Runs the interceptors; the last one hands on to a call with fewer layers.
-    func intercept(_ request: HTTPRequest, with interceptors: [any Interceptor], below: Layers, _ token: UInt64) {
+    func intercept(_ request: HTTPRequest, with layers: [InterceptorStack.Layer], below: Layers, _ token: UInt64) {
         let begun: AttemptContext? = state.withLock { state in
             guard state.phase == .preparing, state.token == token else { return nil }
             state.phase = .intercepting
@@ -11,15 +11,15 @@ extension CallJob {
                 scheduler: scheduler, source: ClientSource(engine, settings), events: run.events)
         }
         guard let context = begun else { return }
-        let innermost = Next { [self] request, pass in
+        let innermost: Next.Send = { [self] request, pass in
             await send(request, below: below, token: token, pass.take())
         }
-        let onion = interceptors.reversed().reduce(innermost) { next, interceptor in
-            let context = context.with(interceptor.id)
-            return Next { request, pass in
+        let onion = layers.reversed().reduce(innermost) { next, layer in
+            let (interceptor, context) = (layer.interceptor, context.with(layer.id))
+            return { request, pass in
                 do {
                     return .success(
-                        try await interceptor.intercept(request, context: context, next: next.with(pass)))
+                        try await interceptor.intercept(request, context: context, next: Next(pass, next)))
                 } catch {
                     return .failure(
                         BatonError.wrapping(error, as: .interceptorFailed, "an interceptor threw an error")
@@ -28,11 +28,7 @@ extension CallJob {
             }
         }
         let task = scheduler.startTask("an interceptor") { [self] in
-            do throws(BatonError) {
-                intercepted(.success(try await onion(request)), token: token, below: below)
-            } catch {
-                intercepted(.failure(error), token: token, below: below)
-            }
+            intercepted(await onion(request, NextPass(.first)), token: token, below: below)
         }
         let isStale = state.withLock { state in
             guard state.token == token, state.phase == .intercepting else { return true }
@@ -59,8 +55,7 @@ extension CallJob {
     private func send(
         _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn
     ) async -> Result<HTTPResponse, BatonError> {
-        let child = CallJob(run: run)
-        switch state.withLock({ prepare(child, request, below: below, token: token, turn, &$0) }) {
+        switch state.withLock({ prepare(request, below: below, token: token, turn, &$0) }) {
         case .over:
             // Whoever goes on asking for a call that has ended shares the thread with others at least.
             await Task.yield()
@@ -71,31 +66,37 @@ extension CallJob {
             intercepted(.failure(error), token: token, below: below)
             return .failure(error)
         case .ready(let passage):
-            if let fault = request.fault {
+            let child = passage.child
+            if let fault = request.fault(beyond: passage.original.request) {
+                child.retire()
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
             let (result, attempts) = await scheduler.waiting {
                 await withCheckedContinuation { continuation in
                     child.start(
-                        passage.call, layers: below, number: passage.number, attempt: passage.attempt,
+                        passage.original.with(request), layers: below, number: passage.number, attempt: passage.attempt,
                         scope: passage.scope, owner: Waiter(continuation, within: self), lane: 0)
                 }
             }
-            child.retire()
-            let waited = child.slotWait
-            state.withLock { state in
-                guard state.token == token else { return }
+            let (waited, isSpent) = child.state.withLock { ($0.slotWait, $0.isCancelled) }
+            let isKept = state.withLock { state in
+                guard state.token == token else { return false }
                 if let waited { state.slotWait = (state.slotWait ?? .zero) + waited }
                 state.children.removeAll { $0 === child }
                 if below == .attempts { state.attempt = max(state.attempt, attempts) }
+                guard !isSpent, state.spare == nil else { return false }
+                state.spare = child
+                return true
             }
+            if !isKept { child.retire() }
             return result
         }
     }
 
     /// What the call below begins with.
     private struct Passage {
-        var call: CallDescription
+        var child: CallJob
+        var original: CallDescription
         var number: UInt64
         var attempt: Int
         var scope: PlanScope?
@@ -113,7 +114,7 @@ extension CallJob {
 
     /// Decides whether an interceptor's request is sent.
     private func prepare(
-        _ child: CallJob, _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn,
+        _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn,
         _ state: inout State
     ) -> Preparation {
         guard state.token == token, state.phase == .intercepting, !state.isCancelled, let original = state.original
@@ -135,9 +136,11 @@ extension CallJob {
             }
             if below == .exchange { state.attempt += 1 }
         }
+        let child = state.spare.take() ?? CallJob(run: run)
         state.children.append(child)
         return .ready(
-            Passage(call: original.with(request), number: state.number, attempt: state.attempt, scope: state.scope))
+            Passage(
+                child: child, original: original, number: state.number, attempt: state.attempt, scope: state.scope))
     }
 
     private typealias Answer = (Result<HTTPResponse, BatonError>, attempts: Int)

@@ -72,7 +72,7 @@ extension CallJob {
         let event: AttemptEvent?? = state.withLock { state in
             guard state.token == token, state.phase == .preparing else { return nil }
             state.isOpen = false
-            return .some(run.events == nil ? nil : attemptEvent(state, at: scheduler.now))
+            return .some(run.events == nil ? nil : attemptEvent(&state, at: scheduler.now))
         }
         guard let event else { return }
         if let event { run.events?.append(.attemptEnded(event, result)) }

@@ -6,7 +6,7 @@ internal import Foundation
 /// its slot and leaves with one look at the state.
 extension CallJob {
     /// What follows from a decision.
-    enum Course {
+    enum Course: ~Copyable {
         /// Nothing: the call has ended, or it waits and will be told.
         case none
         case end(BatonError)
@@ -45,9 +45,10 @@ extension CallJob {
         sequel.heldBack?.letGo()
     }
 
-    func follow(_ course: Course, _ token: UInt64) {
-        switch course {
-        case .none, .giveBack: break
+    func follow(_ course: consuming Course, _ token: UInt64) {
+        switch consume course {
+        case .none: break
+        case .giveBack: break
         case .end(let error): finish(.failure(error), token)
         case .refuse(let error): refuse(error, token)
         case .coalesce:
@@ -124,7 +125,7 @@ extension CallJob {
         var request = facts.original.request
         do {
             for adapter in facts.adapters { try adapter.adapt(&request, context: facts.context) }
-            if let fault = request.fault { throw fault }
+            if let fault = request.fault(beyond: facts.original.request) { throw fault }
             let changed = facts.original.with(request)
             proceed(token) { state, now, sequel in
                 state.changed = changed
@@ -203,7 +204,7 @@ extension CallJob {
             // It began to wait before, where it came back for its place in the batch.
             if state.queued == nil {
                 state.queued = now
-                if run.events != nil { sequel.tells = noteQueued(state, at: now) }
+                if run.events != nil { sequel.tells = noteQueued(&state, at: now) }
             }
             guard isHostFull, let batch = rest(state) else { return .none }
             state.isParked = true
@@ -227,7 +228,10 @@ extension CallJob {
             return depart(&state, now, &sequel)
         }
         see(to: sequel)
-        if case .giveBack = course { giveBack(host) } else { follow(course, token) }
+        switch consume course {
+        case .giveBack: giveBack(host)
+        case let other: follow(other, token)
+        }
     }
 
     /// The host has room: whether the call has its place in the batch back too. Otherwise another one may have the slot.
@@ -263,11 +267,11 @@ extension CallJob {
         } else if state.slotWait == nil {
             state.slotWait = .zero
         }
-        if state.hops == 0 { state.deadline = deadline(state, now) }
+        if state.hops == 0 { state.deadline = deadline(&state, now) }
         armTimer(&state)
         probe?.note(.exchangeSent(probed(state.token), isUndo: state.scope?.isUndo ?? false))
-        if run.events != nil, state.hops == 0 { sequel.tells = noteDeparture(state, after: waited, at: now) }
-        return .send(dressed(call, state))
+        if run.events != nil, state.hops == 0 { sequel.tells = noteDeparture(&state, after: waited, at: now) }
+        return .send(dressed(call, &state))
     }
 
     private func send(_ call: CallDescription, _ token: UInt64) {
@@ -292,7 +296,7 @@ extension CallJob {
     }
 
     /// When an exchange that begins now, or shows a sign of life, is out of time.
-    func deadline(_ state: State, _ now: Instant) -> Instant {
+    func deadline(_ state: inout State, _ now: Instant) -> Instant {
         state.options.timeout.map(now.advanced) ?? now.advanced(byNanoseconds: settings.timeoutNanoseconds)
     }
 
@@ -300,14 +304,14 @@ extension CallJob {
 
     /// Tells under the call's lock that the attempt waits, so that nothing that follows is told first. Whether there is
     /// something to deliver.
-    private func noteQueued(_ state: State, at now: Instant) -> Bool {
-        guard let events = run.events, let event = attemptEvent(state, at: now) else { return false }
+    private func noteQueued(_ state: inout State, at now: Instant) -> Bool {
+        guard let events = run.events, let event = attemptEvent(&state, at: now) else { return false }
         return events.enter(.attemptQueued(event))
     }
 
     /// The same for an attempt that departs: a cancel right after it is told later.
-    private func noteDeparture(_ state: State, after waited: Duration?, at now: Instant) -> Bool {
-        guard let events = run.events, let event = attemptEvent(state, at: now) else { return false }
+    private func noteDeparture(_ state: inout State, after waited: Duration?, at now: Instant) -> Bool {
+        guard let events = run.events, let event = attemptEvent(&state, at: now) else { return false }
         var isTold = false
         if let waited { isTold = events.enter(.attemptAdmitted(event, after: waited)) }
         return events.enter(.attemptStarted(event)) || isTold

@@ -63,7 +63,7 @@ extension CallJob {
         let event: AttemptEvent?? = state.withLock { state in
             guard state.token == token, state.phase == .preparing else { return nil }
             state.hops += 1
-            return .some(attemptEvent(state, at: now))
+            return .some(attemptEvent(&state, at: now))
         }
         guard let event else { return }
         if let event { run.events?.append(.redirected(event, to: next)) }

@@ -46,7 +46,7 @@ extension CallJob {
         let now = scheduler.now
         return state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
-            state.deadline = deadline(state, now)
+            state.deadline = deadline(&state, now)
             if state.timer == nil { armTimer(&state) }
             return true
         }

@@ -3,16 +3,16 @@ internal import Foundation
 /// What the engine adds to an exchange beside what interceptors see: limits, and what depends on the exchange alone.
 extension CallJob {
     /// The most bytes of a response that are kept in memory.
-    func largestBody(_ state: State) -> Int {
+    func largestBody(_ state: inout State) -> Int {
         let own = state.options.isEmpty ? nil : state.options.maxResponseBytes
         return own ?? settings.configuration.maxResponseBytes
     }
 
     /// Whether the head says that the body will be larger. That of a HEAD request has none.
-    func announcesTooMuch(_ head: HTTPResponseHead, _ state: State) -> Bool {
+    func announcesTooMuch(_ head: HTTPResponseHead, _ state: inout State) -> Bool {
         guard let call = state.call, call.sink == nil, call.request.method != .head, let length = head.contentLength
         else { return false }
-        return length > largestBody(state)
+        return length > largestBody(&state)
     }
 
     static func tooLarge(_ limit: Int) -> BatonError {
@@ -21,7 +21,7 @@ extension CallJob {
     }
 
     /// The request with what depends on this attempt alone. The call's lock is held.
-    func dressed(_ call: CallDescription, _ state: State) -> CallDescription {
+    func dressed(_ call: CallDescription, _ state: inout State) -> CallDescription {
         guard settings.dresses || !state.options.isEmpty else { return call }
         let field = settings.configuration.attemptField
         let avoided = state.options.avoidedNetworks ?? settings.configuration.avoidedNetworks

@@ -30,6 +30,8 @@ final class CallJob: Cancellable, RunPart {
         var lane = 0
         var layers = Layers.all
         var original: CallDescription?
+        /// What the events of this attempt are about; nil where nobody is told any.
+        var subject: AttemptEvent.Subject?
         /// Attempts that were begun, including those that an interceptor asked for.
         var attempt = 0
         /// Redirects that were followed in this attempt.
@@ -82,6 +84,8 @@ final class CallJob: Cancellable, RunPart {
         var isExhausted = false
         /// Exchanges that an interceptor has under way.
         var children: [CallJob] = []
+        /// A call that served an interceptor, for the next one.
+        var spare: CallJob?
         /// Exchanges that were given up while the transport had them: they keep their slots for a while.
         var orphans: [Orphan] = []
         /// For good: a call that was cancelled between two uses, or before the first, does not begin the next one.
@@ -185,7 +189,7 @@ final class CallJob: Cancellable, RunPart {
         let (reply, event): (Result<HTTPResponse, BatonError>?, AttemptEvent?) = state.withLock { state in
             guard state.token == token else { return (nil, nil) }
             defer { state.isOpen = false }
-            return (state.reply, state.isOpen ? attemptEvent(state, at: scheduler.now) : nil)
+            return (state.reply, state.isOpen ? attemptEvent(&state, at: scheduler.now) : nil)
         }
         guard let reply else { return }
         if let event { run.events?.append(.attemptEnded(event, reply)) }
@@ -267,12 +271,13 @@ final class CallJob: Cancellable, RunPart {
         if let ending { tell(ending, result) }
     }
 
-    /// What a call leaves behind; released outside the lock.
-    struct Ending {
+    /// What a call leaves behind; released outside the lock. It is handed on, and never copied.
+    struct Ending: ~Copyable {
         var owner: any CallOwner
         var lane: Int
         var attempts: Int
         var original: CallDescription?
+        var subject: AttemptEvent.Subject?
         var task: Task<Void, Never>?
         var records: [AttemptRecord]
         var reading: ResponseReading?
@@ -287,7 +292,7 @@ final class CallJob: Cancellable, RunPart {
         let isWhole = state.layers == .all
         var ending = Ending(
             owner: owner, lane: state.lane, attempts: state.attempt, original: state.original.take(),
-            task: state.task.take(), records: state.records.isEmpty ? [] : state.records,
+            subject: state.subject.take(), task: state.task.take(), records: state.records.isEmpty ? [] : state.records,
             reading: isWhole ? settings.reading(for: state.options) : nil)
         if isWhole, let original = ending.original, original.isMoving { ending.sink = original.sink }
         state.phase = .idle
@@ -310,7 +315,7 @@ final class CallJob: Cancellable, RunPart {
         return ending
     }
 
-    func tell(_ ending: Ending, _ result: Result<HTTPResponse, BatonError>) {
+    func tell(_ ending: consuming Ending, _ result: Result<HTTPResponse, BatonError>) {
         guard case .failure(let error) = result else {
             if let reading = ending.reading, case .success(var response) = result {
                 response.reading = reading
@@ -327,11 +332,9 @@ final class CallJob: Cancellable, RunPart {
 
     /// The call will not be used again: its timer goes.
     func retire() {
-        let timer = state.withLock { state in
-            defer { state.timer = nil }
-            return state.timer
-        }
+        let (timer, spare) = state.withLock { state in (state.timer.take(), state.spare.take()) }
         if let timer { scheduler.cancel(timer) }
+        spare?.retire()
     }
 
     func takeNote(_ walk: inout CancellationWalk) {
@@ -356,7 +359,8 @@ final class CallJob: Cancellable, RunPart {
     }
 
     /// Stops what was under way when the call was cancelled.
-    private func stop(_ old: State, _ token: UInt64, _ reason: BatonError) {
+    private func stop(_ stopped: State, _ token: UInt64, _ reason: BatonError) {
+        var old = stopped
         switch old.phase {
         case .waiting:
             // Where there is no ticket yet, whoever brings it takes it back. Where the slot was granted meanwhile, the
@@ -374,7 +378,7 @@ final class CallJob: Cancellable, RunPart {
         }
         exchangeEnded(old.watch, .failure(BatonError(.cancelled)))
         if old.phase == .inFlight || old.phase == .landed || old.isOpen,
-            let event = attemptEvent(old, at: scheduler.now)
+            let event = attemptEvent(&old, at: scheduler.now)
         {
             run.events?.append(.attemptEnded(event, .failure(reason)))
         }

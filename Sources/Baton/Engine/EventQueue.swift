@@ -56,8 +56,9 @@ final class EventQueue: Job, EventSink {
             return (events, completion)
         }
         let setting = _EventSetting(scheduler: scheduler)
+        let loop = ThreadLoop.current
         for event in events {
-            UserCode.call(scheduler) {
+            UserCode.call(scheduler, loop) {
                 for observer in observers { observer._observe(event, setting) }
             }
         }

@@ -10,9 +10,6 @@ public struct Next: Sendable {
         self.send = send
     }
 
-    /// The same way, for another pass.
-    package func with(_ pass: NextPass) -> Next { Next(pass, send) }
-
     /// The response, if its status is accepted; otherwise a `BatonError` that holds it.
     public func callAsFunction(_ request: HTTPRequest) async throws(BatonError) -> HTTPResponse {
         try await send(request, pass).get()
@@ -27,7 +24,7 @@ public struct Next: Sendable {
 
 /// One pass down to the transport. What is sent in it beyond the first time is a repetition and counts against the
 /// attempts.
-package final class NextPass: Sendable {
+package struct NextPass: Sendable {
     package enum Turn: Sendable {
         /// The attempt itself.
         case first

@@ -91,15 +91,19 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
         var result = HTTPFields()
         result.lines.reserveCapacity(lines.count + defaults.lines.count)
         for line in defaults.lines where !contains(line.name) { result.lines.append(line) }
-        result.lines += lines
+        for line in lines { result.lines.append(line) }
         return result
     }
 
     /// The first line that may not be sent, with what is wrong with it; nil when all are fine.
     ///
     /// A name must be a token and a value must hold no CR, LF or NUL (RFC 9110, 5.1 and 5.5).
-    package var firstInvalid: (name: String, reason: String)? {
-        for line in lines {
+    package var firstInvalid: (name: String, reason: String)? { firstInvalid(beyond: HTTPFields()) }
+
+    /// The same beyond fields that are fine: what stands at the same place there is not looked at again.
+    package func firstInvalid(beyond known: HTTPFields) -> (name: String, reason: String)? {
+        for (index, line) in lines.enumerated() {
+            if index < known.lines.count, known.lines[index] == line { continue }
             if !line.name.isToken {
                 let name = line.name.rawName
                 return (name, name.isEmpty ? "has an empty name" : "has a name that is not a token (RFC 9110, 5.6.2)")

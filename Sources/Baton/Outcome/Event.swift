@@ -1,31 +1,33 @@
 /// Something that happened while a client worked, as its observers are told it.
+///
+/// What comes with every request is small, because many may wait in line; the rest lies behind a reference.
 public enum Event: Sendable {
     /// A plan was started.
-    case runStarted(RunEvent)
+    indirect case runStarted(RunEvent)
     /// A run is over; the error is nil when it succeeded.
-    case runEnded(RunEvent, error: BatonError?)
+    indirect case runEnded(RunEvent, error: BatonError?)
     /// An attempt found no free slot and waits for one.
     case attemptQueued(AttemptEvent)
     /// An attempt that had to wait got its slot; `attemptStarted` follows. One that is cancelled while it waits never does.
-    case attemptAdmitted(AttemptEvent, after: Duration)
+    indirect case attemptAdmitted(AttemptEvent, after: Duration)
     /// An attempt got its slot and goes to the transport.
     case attemptStarted(AttemptEvent)
     /// An attempt is over: a response that was accepted, or an error that may hold one.
     case attemptEnded(AttemptEvent, Result<HTTPResponse, BatonError>)
     /// The attempt goes on at another place, where the response of this one led it.
-    case redirected(AttemptEvent, to: HTTPRequest)
+    indirect case redirected(AttemptEvent, to: HTTPRequest)
     /// The request will be sent again after a wait.
-    case retryScheduled(AttemptEvent, after: Duration, because: BatonError)
+    indirect case retryScheduled(AttemptEvent, after: Duration, because: BatonError)
     /// The transport did not end an exchange within a second of its cancellation, so its slot was taken back.
     case slotForfeited(AttemptEvent)
     /// A host asked to be left alone, and is.
-    case hostPaused(host: String, for: Duration, at: Instant)
+    indirect case hostPaused(host: String, for: Duration, at: Instant)
     /// The adaptive limit of a host has changed.
-    case limitChanged(host: String, limit: Int, at: Instant)
+    indirect case limitChanged(host: String, limit: Int, at: Instant)
     /// The client's cache was asked, or has changed.
-    case cache(CacheEvent)
+    indirect case cache(CacheEvent)
     /// A circuit breaker has become `open`, `half-open` or `closed`.
-    case breakerChanged(key: String, phase: String, at: Instant)
+    indirect case breakerChanged(key: String, phase: String, at: Instant)
 }
 
 /// A run, as events name it.
@@ -44,54 +46,60 @@ public struct RunEvent: Sendable {
     }
 }
 
+/// What holds a request as it is sent, so that events need no copy of it.
+package protocol SentRequest: AnyObject, Sendable {
+    var request: HTTPRequest { get }
+}
+
 /// An attempt, as events name it.
 public struct AttemptEvent: Sendable {
-    /// Events wait in line for their observers, so each is one reference.
-    private final class Storage: Sendable {
-        let run: UInt64
-        let call: UInt64
-        let attempt: Int
-        let request: HTTPRequest
-        let isUndo: Bool
-        let instant: Instant
-        let place: PlanPlace
+    /// What the events of one attempt have in common. They wait in line for their observers, so it is one reference.
+    package final class Subject: Sendable {
+        fileprivate let run: UInt64
+        fileprivate let call: UInt64
+        fileprivate let attempt: Int
+        fileprivate let sent: any SentRequest
+        fileprivate let isUndo: Bool
+        fileprivate let place: PlanPlace
 
-        init(
-            _ run: UInt64, _ call: UInt64, _ attempt: Int, _ request: HTTPRequest, _ isUndo: Bool, _ instant: Instant,
-            _ place: PlanPlace
+        package init(
+            run: UInt64, call: UInt64, attempt: Int, sent: any SentRequest, isUndo: Bool = false,
+            place: PlanPlace = PlanPlace()
         ) {
             self.run = run
             self.call = call
             self.attempt = attempt
-            self.request = request
+            self.sent = sent
             self.isUndo = isUndo
-            self.instant = instant
             self.place = place
+        }
+
+        /// Whether that is what it is about; the same call is meant.
+        package func isAbout(_ sent: any SentRequest, _ attempt: Int) -> Bool {
+            self.sent === sent && self.attempt == attempt
         }
     }
 
-    private let storage: Storage
+    private let subject: Subject
+    /// When it happened, on the client's time line.
+    public let instant: Instant
 
-    package init(
-        run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, isUndo: Bool = false, instant: Instant,
-        place: PlanPlace = PlanPlace()
-    ) {
-        storage = Storage(run, call, attempt, request, isUndo, instant, place)
+    package init(_ subject: Subject, at instant: Instant) {
+        self.subject = subject
+        self.instant = instant
     }
 
     /// The number of the run it belongs to.
-    public var run: UInt64 { storage.run }
+    public var run: UInt64 { subject.run }
     /// The number of the request within the process; attempts of one request share it.
-    public var call: UInt64 { storage.call }
+    public var call: UInt64 { subject.call }
     /// 1 for the first attempt.
-    public var attempt: Int { storage.attempt }
+    public var attempt: Int { subject.attempt }
     /// The request as it was sent.
-    public var request: HTTPRequest { storage.request }
+    public var request: HTTPRequest { subject.sent.request }
     /// Whether it undoes what a failed or cancelled run did; only such are sent after a cancel.
-    public var isUndo: Bool { storage.isUndo }
-    /// When it happened, on the client's time line.
-    public var instant: Instant { storage.instant }
-    package var place: PlanPlace { storage.place }
+    public var isUndo: Bool { subject.isUndo }
+    package var place: PlanPlace { subject.place }
     /// Where the request stands in the plan, such as `chain[2].batch[17]`; empty for a plan that is a single request.
     public var path: String { place.path }
 }

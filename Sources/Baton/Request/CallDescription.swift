@@ -2,7 +2,7 @@
 ///
 /// It is passed from hand to hand all the way, so it is one reference.
 @usableFromInline
-package final class CallDescription: Sendable {
+package final class CallDescription: SentRequest {
     package let request: HTTPRequest
     package let output: any Response.Type
     package let options: RequestOptions
@@ -67,7 +67,7 @@ public final class _PlanContext: Sendable {
         self.fields = fields
         self.coding = coding
         self.query = CommonQuery(query, style: coding.parameterStyle)
-        fault = fields.firstInvalid.map { MessageFault("field \($0.name)", $0.reason) }
+        fault = fields.fault()
     }
 }
 
@@ -84,7 +84,7 @@ extension CallDescription {
             let own = source.fields
             request = HTTPRequest(method: method, origin: origin, target: target, fields: own.over(context.fields))
             // The client's own were looked at once.
-            fault = context.fault ?? own.fault
+            fault = context.fault ?? own.fault()
         } catch {
             throw BatonError(.invalidRequest, "\(error.part) \(error.reason)").with(
                 phase: .encode, request: method.rawValue)
@@ -152,7 +152,12 @@ extension CallDescription {
 
 extension HTTPRequest {
     /// What forbids sending the request; nil when nothing does.
-    package var fault: MessageFault? { fields.fault ?? faultOfOtherThanFields }
+    package var fault: MessageFault? { fields.fault() ?? faultOfOtherThanFields }
+
+    /// The same for a request that was made of another one in which there was nothing wrong.
+    package func fault(beyond known: HTTPRequest) -> MessageFault? {
+        fields.fault(beyond: known.fields) ?? faultOfOtherThanFields
+    }
 
     fileprivate var faultOfOtherThanFields: MessageFault? {
         // What most requests are needs no look at its bytes.
@@ -168,7 +173,9 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-    fileprivate var fault: MessageFault? { firstInvalid.map { MessageFault("field \($0.name)", $0.reason) } }
+    fileprivate func fault(beyond known: HTTPFields = HTTPFields()) -> MessageFault? {
+        firstInvalid(beyond: known).map { MessageFault("field \($0.name)", $0.reason) }
+    }
 }
 
 extension HTTPRequest {

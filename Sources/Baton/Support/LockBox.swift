@@ -43,7 +43,7 @@ package struct LockBox<State>: @unchecked Sendable {
 
     /// Runs `body` with exclusive access to the state.
     @inline(__always)
-    package func withLock<Result, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let (state, lock) = storage.withUnsafeMutablePointers { ($0, $1) }

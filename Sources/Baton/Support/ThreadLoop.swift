@@ -36,7 +36,9 @@ final class ThreadLoop {
     var releasing: [AnyObject]?
 
     /// What is taken out leaves a hole behind, so that it is moved rather than copied.
+    @exclusivity(unchecked)
     private var ring: [Work?] = []
+    @exclusivity(unchecked)
     private var head = 0
 
     var isEmpty: Bool { head == ring.count }

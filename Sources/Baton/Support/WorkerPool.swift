@@ -145,7 +145,10 @@ extension ThreadLoop {
             work.job.run(work.signal)
             done += 1
             if done % 64 == 0 { pool.noteProgress() }
-            if done >= Self.turn, pool.hasWaiting { return pool.submit(takeAll()) }
+            guard done % Self.turn == 0 else { continue }
+            // User work waits no longer than that, even where engine work never ends.
+            if let waiting = takeNext() { pool.submit(waiting) }
+            if pool.hasWaiting { return pool.submit(takeAll()) }
         }
     }
 
