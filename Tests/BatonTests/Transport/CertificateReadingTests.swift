@@ -21,7 +21,7 @@ struct CertificateReadingTests {
             \(SampleCertificates.server)
             """.replacingOccurrences(of: "\n", with: "  \(lineEnd)")
         var bytes = Data(text.utf8)
-        bytes.append(contentsOf: [0xFF, 0x0A])
+        bytes.append(contentsOf: [0x0A, 0xFF, 0x0A])
         #expect(
             PEM.certificates(in: bytes)?.map(Array.init) == [
                 SampleCertificates.der(SampleCertificates.authority), SampleCertificates.der(SampleCertificates.server),
