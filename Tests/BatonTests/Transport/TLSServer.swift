@@ -48,22 +48,30 @@
             return withExtendedLifetime(process) { output.readDataToEndOfFile() }
         }
 
-        /// A certificate that vouches for itself.
-        static func makeIdentity(in folder: Folder, _ name: String, names: String) throws -> Identity {
+        /// A certificate that vouches for itself; `newKey` is what `openssl req -newkey` is told.
+        static func makeIdentity(
+            in folder: Folder, _ name: String, names: String,
+            newKey: [String] = ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+        ) throws -> Identity {
             let (certificate, key) = (folder.file("\(name).pem"), folder.file("\(name).key"))
-            try run([
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout", key.path, "-out",
-                certificate.path,
-            ])
+            try run(
+                ["req", "-x509", "-newkey"] + newKey + [
+                    "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout",
+                    key.path, "-out", certificate.path,
+                ])
             return Identity(certificate: certificate, key: key)
+        }
+
+        /// The public key in DER: its SubjectPublicKeyInfo.
+        static func publicKey(_ identity: Identity) throws -> Data {
+            let pem = try run(["x509", "-in", identity.certificate.path, "-pubkey", "-noout"])
+            return try run(["pkey", "-pubin", "-outform", "der"], input: pem)
         }
 
         /// The public key as it is pinned.
         static func pin(_ identity: Identity) throws -> String {
-            let pem = try run(["x509", "-in", identity.certificate.path, "-pubkey", "-noout"])
-            let key = try run(["pkey", "-pubin", "-outform", "der"], input: pem)
-            return "sha256//" + (try run(["dgst", "-sha256", "-binary"], input: key)).base64EncodedString()
+            let hash = try run(["dgst", "-sha256", "-binary"], input: publicKey(identity))
+            return "sha256//" + hash.base64EncodedString()
         }
     }
 #endif

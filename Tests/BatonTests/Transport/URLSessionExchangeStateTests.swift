@@ -131,6 +131,30 @@ struct URLSessionExchangeStateTests {
         #expect(short.finish(.cancelled) == .fail(.truncated))
     }
 
+    @Test(
+        "A task whose server was refused fails for that, whatever the session calls it",
+        arguments: [URLSessionFailure.cancelled, .code(.connectionLost), .unknown(.secure), nil])
+    func refused(failure: URLSessionFailure?) {
+        var state = URLSessionExchangeState()
+        _ = state.willStart()
+        _ = state.didStart()
+        state.refuse(.notPinned)
+        var stopped = state
+        #expect(state.finish(failure) == .fail(.refused(.notPinned)))
+        #expect(stopped.stop() == .answerAndStopTask)
+        #expect(stopped.finish(failure) == nil)
+    }
+
+    @Test("A response that came over another connection than the refused one counts")
+    func refusedOnce() {
+        var state = URLSessionExchangeState()
+        _ = state.willStart()
+        _ = state.didStart()
+        state.refuse(.untrusted(-67_843))
+        #expect(state.receiveHead(head(200, 0)) == true)
+        #expect(state.finish(nil) == .complete)
+    }
+
     @Test("A task that ends well without a head may hold one")
     func headOfTask() {
         var state = URLSessionExchangeState()

@@ -38,6 +38,20 @@ struct URLSessionFailureTests {
         #expect(URLSessionFailure(error, isSecure: isSecure).refined(hasHead: hasHead).code == expected)
     }
 
+    @Test("A refused server is an insecure connection that says why, and nothing about a cancel")
+    func refused() {
+        let cancelled = URLError(.cancelled)
+        let untrusted = BatonError(.refused(.untrusted(-67_843)), underlying: cancelled)
+        #expect(untrusted.code == .secureConnectionFailed && !untrusted.isCancelled)
+        #expect(untrusted.message.contains("not trusted") && untrusted.message.contains("-67843"))
+        let foreign = BatonError(.refused(.notPinned), underlying: cancelled)
+        #expect(foreign.code == .secureConnectionFailed && foreign.message.contains("pinned"))
+        for error in [untrusted, foreign] {
+            #expect(error.underlying == nil)
+            #expect(!String(reflecting: error).lowercased().contains("cancel"))
+        }
+    }
+
     @Test("An error of another domain is the transport's")
     func otherDomain() {
         let failure = URLSessionFailure(CocoaError(.fileNoSuchFile), isSecure: false)

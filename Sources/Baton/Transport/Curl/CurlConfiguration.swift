@@ -37,38 +37,13 @@
                 case url(String)
             }
 
-            /// Whether servers have to prove who they are.
-            public enum ServerTrust: Sendable, Hashable {
-                /// A trusted certificate that names the host.
-                case required
-                /// Any certificate goes where one of these hosts is asked: a self-signed one, an expired one, one for
-                /// another name. **Anyone on the way to these hosts can read and change what is sent and received,
-                /// passwords and tokens too.** For a server of your own that has no proper certificate yet;
-                /// ``certificateAuthorityFile`` and ``pinnedPublicKeys`` serve it without that danger.
-                ///
-                /// Each host is named in full as the URLs write it, in large or small letters, without port, and
-                /// without brackets where it is an IPv6 address; no name stands for others below it. All other hosts
-                /// have to prove who they are, those to which a redirect leads among them, and no value stands for
-                /// every host. Pinned keys are asked for everywhere. Each transport that is made so says it on
-                /// standard error.
-                case dangerouslyAcceptingAnyCertificate(ofHosts: Set<String>)
-            }
-
             /// Refuses what cannot work before anything is sent with it.
             func check() throws(BatonError) {
                 guard maxIdleConnections > 0 else {
                     throw BatonError(
                         .invalidConfiguration, "maxIdleConnections is \(maxIdleConnections): use 1 or more")
                 }
-                for key in pinnedPublicKeys where !key.hasPrefix("sha256//") || key.contains(";") {
-                    throw BatonError(.invalidConfiguration, "a pinned public key does not read sha256//…")
-                }
-                for name in dangerousNames where Self.host(name) == nil {
-                    throw BatonError(
-                        .invalidConfiguration,
-                        "\(name.debugDescription) names no single host: write the host in full, without scheme, port, "
-                            + "path or wildcard")
-                }
+                _ = try TrustRules(pinnedPublicKeys: pinnedPublicKeys, serverTrust: serverTrust)
                 // Some TLS libraries cannot do everything; asking a handle tells.
                 let settings = CurlSettings(self, callbacks: baton_curl_callbacks())
                 defer { settings.free() }
@@ -81,28 +56,6 @@
                     let name = String(cString: refused)
                     throw BatonError(.unsupported, "this libcurl refuses the option \(name) of the configuration")
                 }
-            }
-
-            private var dangerousNames: Set<String> {
-                if case .dangerouslyAcceptingAnyCertificate(let names) = serverTrust { names } else { [] }
-            }
-
-            /// The hosts that may show any certificate, as an origin has them.
-            var dangerousHosts: Set<String> { Set(dangerousNames.compactMap(Self.host)) }
-
-            /// A host as an origin has it; nil for what is more or less than one.
-            private static func host(_ name: String) -> String? {
-                guard !name.contains(where: { "/?#@[]".contains($0) }) else { return nil }
-                return try? HTTPOrigin(base: name.contains(":") ? "https://[\(name)]" : "https://\(name)").host
-            }
-
-            /// Says what must not go unseen.
-            func warn() {
-                let hosts = dangerousHosts.sorted()
-                guard !hosts.isEmpty else { return }
-                StandardErrorNotice.write(
-                    "this transport accepts ANY certificate from \(hosts.joined(separator: ", ")): whoever is on the way "
-                        + "there can read and change everything")
             }
 
             var pinnedKeyList: String? { pinnedPublicKeys.isEmpty ? nil : pinnedPublicKeys.joined(separator: ";") }
@@ -130,7 +83,7 @@
         private let dangerousHosts: Set<String>
 
         init(_ configuration: CurlTransport.Configuration, callbacks: baton_curl_callbacks) {
-            dangerousHosts = configuration.dangerousHosts
+            dangerousHosts = configuration.serverTrust.dangerousHosts
             settings.proxy = keep(configuration.proxyText)
             settings.unix_socket_path = keep(configuration.unixSocketPath)
             settings.ca_file = keep(configuration.certificateAuthorityFile)

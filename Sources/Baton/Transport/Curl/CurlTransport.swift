@@ -35,7 +35,7 @@
         ) throws(BatonError) {
             _ = try library.get()
             try configuration.check()
-            configuration.warn()
+            configuration.serverTrust.warn()
             inbox = CurlInbox(configuration)
         }
 

@@ -102,6 +102,8 @@ final class URLSessionExchange: Transmission {
 
     func receiveChallenge() { contents.withLock { $0.state.receiveChallenge() } }
 
+    func refuse(_ refusal: TrustRefusal) { contents.withLock { $0.state.refuse(refusal) } }
+
     /// The body once more, when it has to be sent again; nil when that is pointless.
     func openBody() -> InputStream? {
         contents.withLock { $0.state.isOver ? nil : $0.body }?.openStream()

@@ -37,6 +37,7 @@ struct URLSessionExchangeState {
     private var hasHead = false
     private var isEncoded = false
     private var wasChallenged = false
+    private var refusal: TrustRefusal?
     /// The number of bytes to be handed on; nil where the head does not say.
     private var expected: Int64?
 
@@ -114,6 +115,9 @@ struct URLSessionExchangeState {
     /// The session asked for credentials and was refused; it will call the task cancelled.
     mutating func receiveChallenge() { wasChallenged = true }
 
+    /// The server was refused before it got the request; the session will call the task cancelled.
+    mutating func refuse(_ refusal: TrustRefusal) { self.refusal = refusal }
+
     /// Whether the session may be answered about a redirect. On Linux it must not after the task was stopped.
     var mayAnswerRedirect: Bool { !taskWasStopped }
 
@@ -122,6 +126,8 @@ struct URLSessionExchangeState {
         stage = .finished
         guard !isOver else { return nil }
         isOver = true
+        // With a head, another connection was accepted meanwhile.
+        if let refusal, !hasHead { return .fail(.refused(refusal)) }
         if let failure, !(failure == .cancelled && wasChallenged && hasHead) {
             return .fail(failure.refined(hasHead: hasHead))
         }

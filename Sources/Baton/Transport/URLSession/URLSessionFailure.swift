@@ -9,6 +9,8 @@ enum URLSessionFailure: Equatable {
     case cancelled
     /// The body ended before the length that the head announced.
     case truncated
+    /// The server was refused by the transport's own trust.
+    case refused(TrustRefusal)
     /// The session has no code for it; on Linux that is most of what can go wrong.
     case unknown(Hint)
     case code(BatonError.Code)
@@ -46,6 +48,7 @@ enum URLSessionFailure: Equatable {
         switch self {
         case .cancelled: .cancelled
         case .truncated: .connectionLost
+        case .refused: .secureConnectionFailed
         case .unknown: .transportFailed
         case .code(let code): code
         }
@@ -56,6 +59,7 @@ enum URLSessionFailure: Equatable {
         switch self {
         case .cancelled: "the request was cancelled"
         case .truncated: "the response ended before its Content-Length"
+        case .refused(let refusal): refusal.message
         case .unknown: "the session failed without saying why"
         case .code(let code): Self.messages[code] ?? "the session failed"
         }
@@ -120,6 +124,8 @@ extension URLError {
 
 extension BatonError {
     init(_ failure: URLSessionFailure, underlying: (any Error)?) {
-        self.init(failure.code, failure.message, underlying: underlying)
+        // Of a refusal the session says only that somebody cancelled.
+        let isRefusal = if case .refused = failure { true } else { false }
+        self.init(failure.code, failure.message, underlying: isRefusal ? nil : underlying)
     }
 }

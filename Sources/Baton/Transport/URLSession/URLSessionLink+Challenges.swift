@@ -18,13 +18,34 @@ extension URLSessionLink {
             exchange(of: task)?.receiveChallenge()
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-            switch challenge.protectionSpace.authenticationMethod {
-            case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate:
-                // The system decides; a policy of our own would be asked here.
-                completionHandler(.performDefaultHandling, nil)
-            default:
-                completionHandler(.rejectProtectionSpace, nil)
-            }
+            let (disposition, credential) = answer(to: challenge, of: task)
+            completionHandler(disposition, credential)
         #endif
     }
+
+    #if !canImport(FoundationNetworking)
+        private func answer(
+            to challenge: URLAuthenticationChallenge, of task: URLSessionTask
+        ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+            let space = challenge.protectionSpace
+            switch space.authenticationMethod {
+            case NSURLAuthenticationMethodServerTrust:
+                guard let trust, !trust.leavesServersToTheSystem else { return (.performDefaultHandling, nil) }
+                let server = space.serverTrust
+                if let refusal = trust.refusal(of: server, host: space.host) {
+                    exchange(of: task)?.refuse(refusal)
+                    return (.cancelAuthenticationChallenge, nil)
+                }
+                return (.useCredential, server.map { URLCredential(trust: $0) })
+            case NSURLAuthenticationMethodClientCertificate:
+                // Not again to a server that did not take it.
+                guard let identity = trust?.clientCredential, challenge.previousFailureCount == 0 else {
+                    return (.performDefaultHandling, nil)
+                }
+                return (.useCredential, identity)
+            default:
+                return (.rejectProtectionSpace, nil)
+            }
+        }
+    #endif
 }

@@ -24,6 +24,13 @@ final class URLSessionLink: NSObject, URLSessionDataDelegate, Sendable {
     let queue = DispatchQueue(label: "baton.urlsession.events")
     private let directory = LockBox(Directory())
 
+    #if canImport(Security)
+        /// Whom servers have to convince; nil leaves that to the system.
+        let trust: URLSessionTransport.Trust?
+
+        init(trust: URLSessionTransport.Trust?) { self.trust = trust }
+    #endif
+
     func nextID() -> UInt64 {
         directory.withLock {
             $0.lastID += 1

@@ -5,11 +5,17 @@ internal import Foundation
 #endif
 
 extension URLSessionTransport {
-    /// How a transport's session is set up. It holds only what takes effect on every system.
+    /// How a transport's session is set up. It holds only what takes effect on the system at hand.
     public struct Configuration: Sendable {
         /// How many connections to one host are open at once; further requests to that host wait inside the
         /// session. The default, 64, is the client's own limit. Values below 1 count as 1.
         public var maxConnectionsPerHost: Int
+
+        #if canImport(Security)
+            /// Whom the transport trusts, and as whom it shows itself. Default: nil, the system decides. A transport whose
+            /// trust accepts any certificate of some hosts says so on standard error when it is made.
+            public var trust: Trust?
+        #endif
 
         /// A configuration; see the properties for what each value means.
         public init(maxConnectionsPerHost: Int = 64) {

@@ -15,7 +15,8 @@ internal import Foundation
 /// let transport = URLSessionTransport(.init(maxConnectionsPerHost: 8))
 /// ```
 /// One transport is one session: its connections are kept open and shared by all of its requests. It follows no
-/// redirect, keeps no cookie, cache or credential, and has no timeout of its own. What differs from other transports:
+/// redirect, keeps no cookie, cache or credential, and has no timeout of its own. On Apple's systems the `trust` of its
+/// configuration says which servers and keys it accepts. What differs from other transports:
 /// - Foundation adds `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` where the request has none.
 /// - Fields of a response come in the order of their names, repeats joined by a comma, `Set-Cookie` too.
 /// - A receiver that answers `.wait` is not waited for: URLSession cannot hold back.
@@ -40,7 +41,12 @@ public final class URLSessionTransport: Transport {
 
     /// A transport with a session of its own.
     public init(_ configuration: Configuration = Configuration()) {
-        link = URLSessionLink()
+        #if canImport(Security)
+            configuration.trust?.serverTrust.warn()
+            link = URLSessionLink(trust: configuration.trust)
+        #else
+            link = URLSessionLink()
+        #endif
         session = LockBox(configuration.makeSession(link))
     }
 
