@@ -25,8 +25,9 @@ struct baton_curl_request {
     bool has_method;
     bool has_bytes;
     bool accepts_any_certificate;
-    // The lines of the head come to the body's callback too, before libcurl reads them.
-    bool shows_lines;
+    // The lines of the head come to the body's callback too, before libcurl reads them: whether this libcurl needs it,
+    // whether it is so now, and whether the beginning of this line was seen. A long line comes in pieces.
+    bool must_show_lines, shows_lines, is_within_line;
     int version;
 };
 
@@ -54,20 +55,21 @@ static void trim(char **buffer, size_t *capacity) {
 // a response that begins with a folded line makes it follow that pointer (curl issue 11101). Those versions let the
 // first line be seen before they read it, so that such a response ends there.
 static void show_lines(baton_curl_handle *handle, bool shows) {
-    unsigned int version = baton_curl.version_info(0)->number;
-    bool needed = version >= 0x075300 && version < 0x080100;
-    if (!needed || handle->request->shows_lines == shows) return;
+    if (!handle->request->must_show_lines || handle->request->shows_lines == shows) return;
     baton_curl.easy_setopt(handle->easy, OPT_HEADER, shows ? 1L : 0L);
     handle->request->shows_lines = shows;
 }
 
-static size_t check_line(const char *bytes, size_t length) {
-    return length > 0 && (bytes[0] == ' ' || bytes[0] == '\t') ? 0 : length;
+static size_t check_line(baton_curl_handle *handle, const char *bytes, size_t length) {
+    bool is_folded = !handle->request->is_within_line && length > 0 && (bytes[0] == ' ' || bytes[0] == '\t');
+    handle->request->is_within_line = true;
+    return is_folded ? 0 : length;
 }
 
 static size_t head_line(char *bytes, size_t size, size_t count, void *raw) {
     baton_curl_handle *handle = raw;
     size_t length = size * count;
+    handle->request->is_within_line = false;
     if (handle->head_complete) return length;  // trailers
     bool is_status = length >= 5 && memcmp(bytes, "HTTP/", 5) == 0;
     if (is_status) handle->head_length = 0;
@@ -97,7 +99,7 @@ static baton_curl_callbacks callbacks_of(baton_curl_handle *handle);
 static size_t body_bytes(char *bytes, size_t size, size_t count, void *raw) {
     baton_curl_handle *handle = raw;
     size_t length = size * count;
-    if (handle->request->shows_lines) return check_line(bytes, length);
+    if (handle->request->shows_lines) return check_line(handle, bytes, length);
     if (handle->held) return BATON_CURL_PAUSE;
     if (handle->body_length > 0 && handle->body_length + length > BODY_LIMIT
         && !callbacks_of(handle).deliver(handle)) {
@@ -221,6 +223,8 @@ baton_curl_handle *baton_curl_handle_make(
     made->handle.request = &made->request;
     made->callbacks = settings->callbacks;
     made->request.version = -1;
+    unsigned int version = baton_curl_version();
+    made->request.must_show_lines = version >= 0x075300 && version < 0x080100;
     set_constant_options(&made->handle);
     *failed_option = set_settings(made->handle.easy, settings);
     return &made->handle;
@@ -246,6 +250,7 @@ void baton_curl_request_begin(baton_curl_handle *handle) {
     handle->sendings = 0;
     handle->error[0] = 0;
     handle->request->lines_length = handle->request->node_count = 0;
+    handle->request->is_within_line = false;
     show_lines(handle, true);
 }
 

@@ -73,13 +73,15 @@ extension BatchJob {
     }
 
     /// What follows from an item's end.
-    private struct Aftermath {
+    private struct Aftermath: ~Copyable {
         /// Whether the outcome is final.
         var isFinal = false
         var tells = false
         var report: (BatchProgress, number: UInt64)?
         /// What runs in the other lanes and is to be stopped.
         var stopped: [any Cancellable] = []
+        /// The item, where it was kept and is not needed any more; released outside the lock.
+        var kept: _PlanNode?
         /// What can be done in the lane that is free now.
         var step = Step.none
     }
@@ -102,6 +104,7 @@ extension BatchJob {
             } else {
                 count(error, &state)
                 if error != nil { noteKey(kept, index) }
+                aftermath.kept = kept
                 aftermath.isFinal = true
                 if description.onEach != nil { aftermath.tells = announce([index], &state) }
                 aftermath.stopped = judge(&state)

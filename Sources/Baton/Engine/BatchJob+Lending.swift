@@ -27,21 +27,30 @@ extension BatchJob {
     func placeIsFree() { scheduler.post(self, Signal(kind: Self.advance)) }
 
     /// The wait is over. True: the item has a place again. False: it gets the next one, and `call` is told.
-    func returns(_ call: CallJob, of child: AnyObject, lane: Int) -> Bool {
+    func returns(_ call: CallJob, _ token: UInt64, of child: AnyObject, lane: Int) -> Bool {
         state.withLock { state in
             guard state.isOpen(child, lane), state.lanes[lane].isLent else { return true }
             if state.open < state.limit {
                 settleBack(lane, &state)
                 return true
             }
-            state.lanes[lane].sleeper = call
+            state.lanes[lane].sleeper = Sleeper(call: call, token: token)
             state.returning.append(lane)
             return false
         }
     }
 
+    /// The item in that lane does not want its place back yet. Called with the call's lock held.
+    func staysAway(_ child: AnyObject, lane: Int) {
+        state.withLock { state in
+            guard state.isOpen(child, lane), state.lanes[lane].sleeper != nil else { return }
+            state.lanes[lane].sleeper = nil
+            state.returning.removeAll { $0 == lane }
+        }
+    }
+
     /// The one that has waited longest for its place gets it, ahead of items that were not begun.
-    func takeBack(_ state: inout State) -> CallJob? {
+    func takeBack(_ state: inout State) -> Sleeper? {
         guard state.open < state.limit, !state.returning.isEmpty else { return nil }
         let lane = state.returning.removeFirst()
         settleBack(lane, &state)
@@ -118,30 +127,37 @@ extension CallJob {
         return batch.rest(child, lane: lane) ? batch : nil
     }
 
-    /// Whether the call may go on now; otherwise ``goOn()`` is called when it may.
-    func mayGoOn(_ owner: any CallOwner, _ lane: Int) -> Bool {
+    /// Whether the call may go on now; otherwise ``goOn(_:)`` is called when it may.
+    func mayGoOn(_ owner: any CallOwner, _ lane: Int, _ token: UInt64) -> Bool {
         guard let (batch, child, lane) = lender(owner, lane) else { return true }
-        return batch.returns(self, of: child, lane: lane)
+        return batch.returns(self, token, of: child, lane: lane)
     }
 
     /// There is a place again.
-    func goOn() { scheduler.post(self, Signal(kind: Self.place)) }
+    func goOn(_ token: UInt64) { scheduler.post(self, Signal(kind: Self.place, token: token)) }
 
-    func placed() {
-        let next: (isBack: Bool, token: UInt64)? = state.withLock { state in
-            guard state.isReturning else { return nil }
+    /// The call does not wait for its place any more, though it has not got it.
+    func staysAway(_ state: inout State) {
+        (state.isParked, state.isReturning) = (false, false)
+        guard let owner = state.owner, let (batch, child, lane) = lender(owner, state.lane) else { return }
+        batch.staysAway(child, lane: lane)
+    }
+
+    func placed(_ token: UInt64) {
+        let isBack: Bool? = state.withLock { state in
+            guard state.token == token, state.isReturning else { return nil }
             state.isReturning = false
             switch state.phase {
             case .backingOff:
                 state.phase = .preparing
-                return (false, state.token)
+                return false
             case .returning:
                 state.phase = .preparing
-                return (true, state.token)
+                return true
             default: return nil
             }
         }
-        guard let (isBack, token) = next else { return }
+        guard let isBack else { return }
         if isBack { enqueueAgain(token) } else { beginAttempt(token) }
     }
 }

@@ -1,12 +1,12 @@
 /// What a batch does next: pulls from its input, sends again, or ends.
 extension BatchJob {
     /// What can be done next.
-    enum Step {
+    enum Step: ~Copyable {
         case none
         case pull(Int, any BatchInput)
         /// An item is sent again.
         case resend(lane: Int, isWithdrawn: Bool)
-        case wake(CallJob)
+        case wake(Sleeper)
         case roundEnded
         case finish
     }
@@ -15,17 +15,17 @@ extension BatchJob {
     func advance() { advance(from: state.withLock(nextStep), at: scheduler.now) }
 
     /// - Parameter now: the time, which stands still as long as nothing has to be waited for.
-    func advance(from first: Step, at now: Instant) {
+    func advance(from first: consuming Step, at now: Instant) {
         var step = first
         while true {
-            switch step {
+            switch consume step {
             case .none: return
             case .pull(let index, let input):
                 if let later = input.later { return pullLater(index, later) }
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
                 pull(index, input, at: now)
             case .resend(let lane, let isWithdrawn): launch(lane: lane, isWithdrawn: isWithdrawn)
-            case .wake(let call): call.goOn()
+            case .wake(let sleeper): sleeper.call.goOn(sleeper.token)
             case .roundEnded: return roundEnded()
             case .finish: return finish()
             }
@@ -34,7 +34,7 @@ extension BatchJob {
     }
 
     func nextStep(_ state: inout State) -> Step {
-        if let call = takeBack(&state) { return .wake(call) }
+        if let sleeper = takeBack(&state) { return .wake(sleeper) }
         guard state.phase == .running, !state.isPulling, !state.isFinishing else { return .none }
         if state.isStopped {
             guard state.open == 0, state.lent == 0 else { return .none }
@@ -114,7 +114,7 @@ extension BatchJob {
             // A plan that cannot be built is an item that fails.
             node = _PlanNode(content: .failure(error))
         }
-        pulled(node, index, at: now)
+        pulled(consume node, index, at: now)
     }
 
     private static func next(
@@ -147,12 +147,12 @@ extension BatchJob {
         }
     }
 
-    private func pulled(_ node: _PlanNode?, _ index: Int, at now: Instant) {
-        switch node?.content {
-        case nil: exhausted()
-        case .call(let call)? where !call.options.isFence:
+    private func pulled(_ node: consuming _PlanNode?, _ index: Int, at now: Instant) {
+        guard let node else { return exhausted() }
+        switch node.content {
+        case .call(let call) where !call.options.isFence:
             pulled(description.isRedriven ? withOldKey(call, index) : call, index, at: now)
-        case .some:
+        default:
             let lane: (number: Int, isWithdrawn: Bool)? = state.withLock { state in
                 guard let (lane, isWithdrawn) = laneOfPulled(&state, index, at: now) else { return nil }
                 state.lanes[lane].node = node

@@ -21,7 +21,7 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         /// Whether the item has lent its place, because it waits for another attempt or for a full host.
         var isLent = false
         /// What wants the item's place back, as soon as there is one.
-        var sleeper: CallJob?
+        var sleeper: Sleeper?
         /// The item as it is sent again, kept where that may be asked for.
         var node: _PlanNode?
         var output: (any Response.Type)?
@@ -32,6 +32,12 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var item: Item { Item(index: index, began: began) }
         /// What is under way in the lane; nil when the lane is free.
         var child: (any Cancellable)? { runsCall ? call : job }
+    }
+
+    /// A call that waits for its place, and its token then.
+    struct Sleeper {
+        var call: CallJob
+        var token: UInt64
     }
 
     /// An item as its end is told.

@@ -36,18 +36,18 @@ extension CallJob: TransportEvents {
 
     /// Ends the exchange in flight, or the wait of a redirect's for its slot, where there is a reason to.
     private func giveUp(_ reason: (inout State) -> BatonError?) {
+        var tells = false
         let givenUp: (State, BatonError, token: UInt64)? = state.withLock { state in
             guard let error = reason(&state) else { return nil }
+            tells = noteEnd(.failure(error), &state)
             let old = state
             if state.isHopInLine { leaveLine(&state) } else { abandon(&state) }
             return (old, error, state.token)
         }
-        guard case (var old, let error, let token)? = givenUp else { return }
+        guard case (let old, let error, let token)? = givenUp else { return }
+        if tells { run.events?.deliver() }
         if old.phase == .waiting, let ticket = old.ticket { _ = engine.queue.withdraw(ticket) }
         old.transmission?.cancel()
-        if let event = attemptEvent(&old, at: scheduler.now) {
-            run.events?.append(.attemptEnded(event, .failure(error)))
-        }
         exchangeEnded(old.watch, .failure(error))
         conclude(.failure(error), token)
     }
@@ -188,7 +188,7 @@ extension CallJob: TransportEvents {
         /// The call is over: a success, and nothing about it has to be looked into.
         case ended(HTTPResponse, HostID?, AttemptEvent?, Ending)
         /// - to: what was answered, where it was redirected or its cookies are kept.
-        case open(Result<HTTPResponse, BatonError>, to: CallDescription?, HostID?, Watch, AttemptEvent?, UInt64)
+        case open(Result<HTTPResponse, BatonError>, to: CallDescription?, HostID?, Watch, UInt64)
     }
 
     /// Looks at the reply, and gives the slot back.
@@ -201,18 +201,18 @@ extension CallJob: TransportEvents {
                 state.isUnwatched, !settings.dresses
             {
                 let host = state.host
-                let event = attemptEvent(&state, at: scheduler.now)
+                let event = run.events == nil ? nil : attemptEvent(&state, at: scheduler.now)
                 guard let ending = end(&state) else { return .none }
                 return .ended(response, host, event, ending)
             }
             state.token &+= 1
             state.phase = .preparing
-            state.isOpen = false
+            // Its end has yet to be told: here, or by whoever cancels the call before.
+            state.isOpen = true
             let watch = state.watch
             (state.departed, state.breaker) = (nil, nil)
             return .open(
-                reply, to: state.hops > 0 || settings.dresses ? state.call : nil, state.host, watch,
-                attemptEvent(&state, at: scheduler.now), state.token)
+                reply, to: state.hops > 0 || settings.dresses ? state.call : nil, state.host, watch, state.token)
         }
         switch consume landing {
         case .none: break
@@ -220,7 +220,7 @@ extension CallJob: TransportEvents {
             if let host { giveBack(host.index) }
             if let event { run.events?.append(.attemptEnded(event, .success(response))) }
             tell(ending, .success(response))
-        case .open(let reply, let call, let host, let watch, let event, let token):
+        case .open(let reply, let call, let host, let watch, let token):
             if let call { keepCookies(reply, call.request) }
             let judgement = judge(reply.answered(by: call?.request), rules)
             let result = judgement.result
@@ -228,28 +228,27 @@ extension CallJob: TransportEvents {
             exchangeEnded(watch, result)
             if let host { giveBack(host.index) }
             if case .open(let response) = judgement { return look(into: response, rules, token) }
-            if let event { run.events?.append(.attemptEnded(event, result)) }
-            conclude(result, token)
+            exchangeIsOver(result, token)
         }
     }
 
     // MARK: Events
 
-    func attemptEvent(at now: Instant) -> AttemptEvent? {
-        run.events == nil ? nil : state.withLock { attemptEvent(&$0, at: now) }
-    }
-
     /// What an event is about is put together once for an attempt, or for each place that it goes to.
     func attemptEvent(_ state: inout State, at now: Instant) -> AttemptEvent? {
         guard run.events != nil, let call = state.call else { return nil }
-        let attempt = max(1, state.attempt)
-        if let subject = state.subject, subject.isAbout(call, attempt) {
-            return AttemptEvent(subject, at: now)
-        }
+        if let subject = state.subject { return AttemptEvent(subject, at: now) }
         let subject = AttemptEvent.Subject(
-            run: run.id, call: state.number, attempt: attempt, sent: call, isUndo: state.scope?.isUndo ?? false,
-            place: state.place)
+            run: run.id, call: state.number, attempt: max(1, state.attempt), request: call.request,
+            isUndo: state.scope?.isUndo ?? false, place: state.place)
         state.subject = subject
         return AttemptEvent(subject, at: now)
+    }
+
+    /// Tells under the call's lock that the attempt is over, so that nothing that follows is told first. Whether there is
+    /// something to deliver.
+    func noteEnd(_ result: Result<HTTPResponse, BatonError>, _ state: inout State) -> Bool {
+        guard let events = run.events, let event = attemptEvent(&state, at: scheduler.now) else { return false }
+        return events.enter(.attemptEnded(event, result))
     }
 }

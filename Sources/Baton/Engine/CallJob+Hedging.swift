@@ -31,7 +31,7 @@ extension CallJob: CallOwner {
         let wait = state.withLock { state in
             state.hedge.flatMap { hedge in state.policies?.wait(hedge.hedging) }
         }
-        let departure: (CallDescription, number: UInt64, attempt: Int, PlanScope?, lane: Int)? = state.withLock {
+        let departure: (CallDescription, number: UInt64, attempt: Int, PlanScope?)? = state.withLock {
             state in
             guard state.token == token, state.phase == .hedging, var hedge = state.hedge
             else { return nil }
@@ -43,16 +43,18 @@ extension CallJob: CallOwner {
             }
             state.hedge = hedge
             state.children.append(copy)
-            return (hedge.call, state.number, state.attempt, state.scope, hedge.sent)
+            return (hedge.call, state.number, state.attempt, state.scope)
         }
-        guard let (call, number, attempt, scope, lane) = departure else { return }
+        guard let (call, number, attempt, scope) = departure else { return }
         // What the copies show of the host is noted, whether or not anything else about it is.
         let policies = state.withLock { state in state.policies }
         copy.state.withLock { copy in
             (copy.isCopy, copy.policies, copy.hostOrigin) = (true, policies, call.request.origin)
         }
+        // The lane is this hedge's token, which tells its copies from those of the call's next one.
         copy.start(
-            call, layers: .exchange, number: number, attempt: attempt, scope: scope, owner: self, lane: lane)
+            call, layers: .exchange, number: number, attempt: attempt, scope: scope, owner: self,
+            lane: Int(truncatingIfNeeded: token))
     }
 
     /// The first copy takes long: another one goes, if the budget allows it.
@@ -85,7 +87,9 @@ extension CallJob: CallOwner {
         var timer: TimerHandle?
         let waited = call.slotWait
         let race: Race = state.withLock { state in
-            guard state.phase == .hedging, var hedge = state.hedge else { return .none }
+            // A loser ends when it is cancelled, and the call may be under way again by then.
+            guard state.phase == .hedging, state.token == UInt64(truncatingIfNeeded: lane), var hedge = state.hedge
+            else { return .none }
             state.slotWait = waited
             state.children.removeAll { $0 === call }
             hedge.open -= 1

@@ -69,13 +69,13 @@ extension CallJob {
 
     /// The attempt's exchange has its result.
     func exchangeIsOver(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
-        let event: AttemptEvent?? = state.withLock { state in
+        let tells: Bool? = state.withLock { state in
             guard state.token == token, state.phase == .preparing else { return nil }
             state.isOpen = false
-            return .some(run.events == nil ? nil : attemptEvent(&state, at: scheduler.now))
+            return noteEnd(result, &state)
         }
-        guard let event else { return }
-        if let event { run.events?.append(.attemptEnded(event, result)) }
+        guard let tells else { return }
+        if tells { run.events?.deliver() }
         conclude(result, token)
     }
 }

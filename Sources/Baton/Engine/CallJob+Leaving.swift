@@ -38,6 +38,16 @@ extension CallJob {
         var heldBack: HostPolicies?
         /// Whether observers have something to be told.
         var tells = false
+        /// What travelled before, and what events were about: released outside the lock, because it may be the last of
+        /// what others have given.
+        var changed: CallDescription?
+        var subject: AttemptEvent.Subject?
+
+        /// Lets another request travel, or the original again.
+        mutating func change(to call: CallDescription?, in state: inout State) {
+            (changed, subject) = (state.changed.take(), state.subject.take())
+            state.changed = call
+        }
     }
 
     func see(to sequel: Sequel) {
@@ -54,7 +64,7 @@ extension CallJob {
         case .coalesce:
             guard !coalesces(token) else { return }
             let isIntercepted = state.withLock { state in
-                state.layers == .all && !(state.stack ?? settings.stack).call.isEmpty
+                state.layers == .all && !((state.stack ?? settings.stack)?.call.isEmpty ?? true)
             }
             if isIntercepted { intercept(.call, token) } else { beginAttempt(token) }
         case .intercept(let placement): intercept(placement, token)
@@ -87,7 +97,7 @@ extension CallJob {
     func beginAttempt(_ token: UInt64) { proceed(token, begin) }
 
     func begin(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
-        state.changed = nil
+        sequel.change(to: nil, in: &state)
         state.hops = 0
         state.slotWait = nil
         guard state.layers != .exchange else { return queue(&state, now, &sequel) }
@@ -102,8 +112,9 @@ extension CallJob {
 
     /// Lets interceptors have the request.
     func dress(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
-        let stack = state.stack ?? settings.stack
-        if stack.attempt.isEmpty { return queue(&state, now, &sequel) }
+        guard let stack = state.stack ?? settings.stack, !stack.attempt.isEmpty else {
+            return queue(&state, now, &sequel)
+        }
         guard let adapters = stack.adapters, let original = state.call else { return .intercept(.attempt) }
         let context = AttemptContext(
             run: run.id, call: state.number, attempt: state.attempt, options: state.options, scheduler: scheduler)
@@ -112,7 +123,7 @@ extension CallJob {
 
     private func intercept(_ placement: InterceptorPlacement, _ token: UInt64) {
         let (stack, original) = state.withLock { state in (state.stack ?? settings.stack, state.call) }
-        guard let original else { return }
+        guard let original, let stack else { return }
         if placement == .call {
             intercept(original.request, with: stack.call, below: .attempts, token)
         } else {
@@ -128,7 +139,7 @@ extension CallJob {
             if let fault = request.fault(beyond: facts.original.request) { throw fault }
             let changed = facts.original.with(request)
             proceed(token) { state, now, sequel in
-                state.changed = changed
+                sequel.change(to: changed, in: &state)
                 return queue(&state, now, &sequel)
             }
         } catch {
@@ -150,7 +161,7 @@ extension CallJob {
     /// Sends the request that a redirect leads to, within the same attempt.
     func enqueueHop(_ next: HTTPRequest, _ token: UInt64) {
         proceed(token) { state, now, sequel in
-            state.changed = state.original?.with(next)
+            sequel.change(to: state.original?.with(next), in: &state)
             return queue(&state, now, &sequel)
         }
     }
@@ -194,7 +205,7 @@ extension CallJob {
         switch admission {
         case .granted:
             probe?.note(.slotTaken(limit: engine.queue.limit))
-            return depart(&state, now, &sequel)
+            return depart(call, &state, now, &sequel)
         case .rejected:
             return .refuse(
                 BatonError(.queueFull, "the client's queue is full: raise maxWaiting, or send less at once").with(
@@ -224,8 +235,8 @@ extension CallJob {
         let now = scheduler.now
         var sequel = Sequel()
         let course: Course = state.withLock { state in
-            guard state.phase == .waiting, state.token == token else { return .giveBack }
-            return depart(&state, now, &sequel)
+            guard state.phase == .waiting, state.token == token, let call = state.call else { return .giveBack }
+            return depart(call, &state, now, &sequel)
         }
         see(to: sequel)
         switch consume course {
@@ -236,7 +247,7 @@ extension CallJob {
 
     /// The host has room: whether the call has its place in the batch back too. Otherwise another one may have the slot.
     private func comesBack(_ owner: any CallOwner, _ lane: Int, _ token: UInt64) -> Bool {
-        let hasPlace = mayGoOn(owner, lane)
+        let hasPlace = mayGoOn(owner, lane, token)
         return state.withLock { state in
             guard state.token == token, state.phase == .waiting else { return false }
             // There may be a place since it was asked for.
@@ -252,8 +263,9 @@ extension CallJob {
 
     // MARK: Away
 
-    private func depart(_ state: inout State, _ now: Instant, _ sequel: inout Sequel) -> Course {
-        guard let call = state.call else { return .giveBack }
+    private func depart(
+        _ call: consuming CallDescription, _ state: inout State, _ now: Instant, _ sequel: inout Sequel
+    ) -> Course {
         state.phase = .inFlight
         state.ticket = nil
         if let policies = state.policies, state.isCopy || policies.isAdaptive {

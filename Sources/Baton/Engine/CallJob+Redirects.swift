@@ -60,18 +60,20 @@ extension CallJob {
 
     private func follow(_ next: HTTPRequest, _ token: UInt64) {
         let now = scheduler.now
-        let event: AttemptEvent?? = state.withLock { state in
+        let tells: Bool? = state.withLock { state in
             guard state.token == token, state.phase == .preparing else { return nil }
             state.hops += 1
-            return .some(attemptEvent(&state, at: now))
+            guard let events = run.events, let event = attemptEvent(&state, at: now) else { return false }
+            return events.enter(.redirected(event, to: next))
         }
-        guard let event else { return }
-        if let event { run.events?.append(.redirected(event, to: next)) }
+        guard let tells else { return }
+        if tells { run.events?.deliver() }
         enqueueHop(next, token)
     }
 
     /// The attempt's time is over while a hop waits for its slot, or for its place in a batch.
     func leaveLine(_ state: inout State) {
+        staysAway(&state)
         state.token &+= 1
         state.phase = .preparing
         state.ticket = nil

@@ -9,7 +9,7 @@ extension CallJob {
         sink.prepare(&request)
         let changed = original.with(request)
         proceed(token) { state, now, sequel in
-            state.changed = changed
+            sequel.change(to: changed, in: &state)
             return dress(&state, now, &sequel)
         }
     }
@@ -26,11 +26,12 @@ extension CallJob {
 
     /// Sends another request in place of one that the transport has ended: the same attempt, in the same slot.
     func resend(_ request: HTTPRequest, _ token: UInt64) {
+        var sequel = Sequel()
         let call: CallDescription? = state.withLock { state in
             guard state.token == token, state.phase == .inFlight, let call = state.call?.with(request) else {
                 return nil
             }
-            state.changed = call
+            sequel.change(to: call, in: &state)
             state.head = nil
             state.transmission = nil
             return call

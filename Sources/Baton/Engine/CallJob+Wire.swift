@@ -21,7 +21,7 @@ extension CallJob {
     }
 
     /// The request with what depends on this attempt alone. The call's lock is held.
-    func dressed(_ call: CallDescription, _ state: inout State) -> CallDescription {
+    func dressed(_ call: consuming CallDescription, _ state: inout State) -> CallDescription {
         guard settings.dresses || !state.options.isEmpty else { return call }
         let field = settings.configuration.attemptField
         let avoided = state.options.avoidedNetworks ?? settings.configuration.avoidedNetworks

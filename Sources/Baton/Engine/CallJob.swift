@@ -30,7 +30,7 @@ final class CallJob: Cancellable, RunPart {
         var lane = 0
         var layers = Layers.all
         var original: CallDescription?
-        /// What the events of this attempt are about; nil where nobody is told any.
+        /// What events of this attempt at this place are about; nil until one is told.
         var subject: AttemptEvent.Subject?
         /// Attempts that were begun, including those that an interceptor asked for.
         var attempt = 0
@@ -141,7 +141,7 @@ final class CallJob: Cancellable, RunPart {
             InterceptorStack(selection.applied(to: settings.configuration.interceptors))
         }
         let stack = chosen ?? settings.stack
-        let number = number ?? (run.events != nil || !stack.isEmpty ? Numbering.next() : 0)
+        let number = number ?? (run.events != nil || stack != nil ? Numbering.next() : 0)
         let now = now ?? scheduler.now
         if let sink = original.sink { sink.attach(to: scheduler) }
         var sequel = Sequel()
@@ -161,12 +161,12 @@ final class CallJob: Cancellable, RunPart {
             if let scope { state.scope = scope }
             state.options = options
             if let chosen { state.stack = chosen }
-            state.began = nil
+            (state.began, state.attemptBegan, state.slotWait) = (nil, nil, nil)
             if !state.records.isEmpty { state.records = [] }
             if let cancellation = state.cancellation { return .end(cancellation) }
             if layers == .all {
                 if options.coalescing ?? settings.coalescing != nil, original.sink == nil { return .coalesce }
-                if !stack.call.isEmpty { return .intercept(.call) }
+                if let stack, !stack.call.isEmpty { return .intercept(.call) }
             }
             return begin(&state, now, &sequel)
         }
@@ -186,13 +186,13 @@ final class CallJob: Cancellable, RunPart {
     }
 
     private func refused(_ token: UInt64) {
-        let (reply, event): (Result<HTTPResponse, BatonError>?, AttemptEvent?) = state.withLock { state in
-            guard state.token == token else { return (nil, nil) }
+        let (reply, tells): (Result<HTTPResponse, BatonError>?, Bool) = state.withLock { state in
+            guard state.token == token, let reply = state.reply else { return (nil, false) }
             defer { state.isOpen = false }
-            return (state.reply, state.isOpen ? attemptEvent(&state, at: scheduler.now) : nil)
+            return (reply, state.isOpen && noteEnd(reply, &state))
         }
         guard let reply else { return }
-        if let event { run.events?.append(.attemptEnded(event, reply)) }
+        if tells { run.events?.deliver() }
         finish(reply, token)
     }
 
@@ -217,7 +217,7 @@ final class CallJob: Cancellable, RunPart {
         case Self.forfeit: forfeit(signal.token)
         case Self.refused: refused(signal.token)
         case Self.hedge: hedgeFired(signal.token)
-        case Self.place: placed()
+        case Self.place: placed(signal.token)
         case Self.look: lookNow(signal.token, isRedirect: signal.value != 0)
         default: break
         }
@@ -227,17 +227,18 @@ final class CallJob: Cancellable, RunPart {
 
     func backOff(for wait: Duration, because error: BatonError, _ token: UInt64) {
         let now = scheduler.now
-        // Told before the timer is set, so that the next attempt is not told first.
-        if let event = attemptEvent(at: now) {
-            run.events?.append(.retryScheduled(event, after: wait, because: error))
-        }
+        var tells = false
         let batch: BatchJob? = state.withLock { state in
             guard state.token == token, !state.isCancelled else { return nil }
+            if let events = run.events, let event = attemptEvent(&state, at: now) {
+                tells = events.enter(.retryScheduled(event, after: wait, because: error))
+            }
             state.phase = .backingOff
             state.backoff = scheduler.schedule(
                 self, Signal(kind: Self.retry, token: token), at: now.advanced(by: wait))
             return rest(state)
         }
+        if tells { run.events?.deliver() }
         batch?.placeIsFree()
     }
 
@@ -248,8 +249,8 @@ final class CallJob: Cancellable, RunPart {
             state.isReturning = true
             return (owner, state.lane)
         }
-        guard let due, mayGoOn(due.owner, due.lane) else { return }
-        placed()
+        guard let due, mayGoOn(due.owner, due.lane, token) else { return }
+        placed(token)
     }
 
     // MARK: Ending
@@ -277,7 +278,13 @@ final class CallJob: Cancellable, RunPart {
         var lane: Int
         var attempts: Int
         var original: CallDescription?
+        var changed: CallDescription?
         var subject: AttemptEvent.Subject?
+        var options: RequestOptions
+        var stack: InterceptorStack?
+        var scope: PlanScope?
+        var transmission: (any Transmission)?
+        var reply: Result<HTTPResponse, BatonError>?
         var task: Task<Void, Never>?
         var records: [AttemptRecord]
         var reading: ResponseReading?
@@ -292,23 +299,21 @@ final class CallJob: Cancellable, RunPart {
         let isWhole = state.layers == .all
         var ending = Ending(
             owner: owner, lane: state.lane, attempts: state.attempt, original: state.original.take(),
-            subject: state.subject.take(), task: state.task.take(), records: state.records.isEmpty ? [] : state.records,
+            changed: state.changed.take(), subject: state.subject.take(), options: state.options,
+            stack: state.stack.take(), scope: state.scope.take(), transmission: state.transmission.take(),
+            reply: state.reply.take(), task: state.task.take(), records: state.records.isEmpty ? [] : state.records,
             reading: isWhole ? settings.reading(for: state.options) : nil)
+        if !state.options.isEmpty { state.options = RequestOptions() }
         if isWhole, let original = ending.original, original.isMoving { ending.sink = original.sink }
         state.phase = .idle
         state.isOpen = false
         state.token &+= 1
-        if state.changed != nil { state.changed = nil }
-        if state.scope != nil { state.scope = nil }
-        if state.stack != nil { state.stack = nil }
         state.ticket = nil
         (state.isParked, state.isReturning) = (false, false)
         if state.hedge != nil { state.hedge = nil }
         if state.key != nil { state.key = nil }
         state.departed = nil
         if state.breaker != nil { state.breaker = nil }
-        if state.transmission != nil { state.transmission = nil }
-        if state.reply != nil { state.reply = nil }
         state.backoff = nil
         if !state.children.isEmpty { state.children = [] }
         state.deadline = .distantFuture

@@ -108,8 +108,8 @@ final class Settings: Sendable {
     /// Whether anything is added to requests as they leave, beside what their options say.
     let dresses: Bool
     let keepsCookies: Bool
-    /// What stands around a request that does not choose among interceptors.
-    let stack: InterceptorStack
+    /// What stands around a request that does not choose among interceptors; nil for nothing.
+    let stack: InterceptorStack?
     /// What is wrong with the configuration; nothing runs when there is such a fault.
     let fault: BatonError?
 
@@ -127,7 +127,7 @@ final class Settings: Sendable {
             configuration.attemptField != nil || configuration.cookies != nil || !configuration.avoidedNetworks.isEmpty
         reading = configuration.envelope?.used.map { ResponseReading(envelope: $0) }
         self.configuration = configuration
-        stack = InterceptorStack(configuration.interceptors)
+        stack = configuration.interceptors.isEmpty ? nil : InterceptorStack(configuration.interceptors)
 
         var fault = ownFault.map { BatonError(.invalidConfiguration, $0) } ?? Self.fault(of: configuration)
         var base: HTTPOrigin?

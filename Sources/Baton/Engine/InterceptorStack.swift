@@ -10,7 +10,6 @@ final class InterceptorStack: Sendable {
     /// Those that stand around each attempt; all of them adapters, or run as tasks.
     let attempt: [Layer]
     let adapters: [any RequestAdapter]?
-    var isEmpty: Bool { attempt.isEmpty && call.isEmpty }
 
     init(_ interceptors: [any Interceptor]) {
         func layers(_ placement: InterceptorPlacement) -> [Layer] {

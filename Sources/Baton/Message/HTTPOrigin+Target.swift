@@ -11,7 +11,9 @@ extension HTTPOrigin {
     ///   - parameters: further parameters, percent-encoded already.
     /// - Throws: when the path holds a fragment, which is never sent: a `#` that is meant is written `%23`.
     package func target(path: String, query parameters: String = "") throws(MessageFault) -> String {
-        if parameters.isEmpty, query.isEmpty, URLText.isPlain(path) { return pathPrefix + path }
+        if parameters.isEmpty, query.isEmpty, URLText.isPlain(path) {
+            return pathPrefix.isEmpty ? path : pathPrefix + path
+        }
         var path = path[...]
         var pathQuery: Substring = ""
         if path.utf8.contains(UInt8(ascii: "#")) {
@@ -45,9 +47,13 @@ extension HTTPOrigin {
 enum URLText {
     /// Whether the text is a path with one leading slash, no query and nothing to escape.
     static func isPlain(_ text: String) -> Bool {
-        let bytes = text.utf8
-        guard bytes.first == UInt8(ascii: "/"), bytes.dropFirst().first != UInt8(ascii: "/") else { return false }
-        return ByteSet.path.containsAll(text)
+        let (slash, literals) = (UInt8(ascii: "/"), ByteSet.path)
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.first == slash, bytes.count == 1 || bytes[1] != slash else { return false }
+            for byte in bytes where !literals.contains(byte) { return false }
+            return true
+        }
     }
 
     /// Percent-encodes what is not among `literals`. An escape is kept; a percent sign that starts none is escaped

@@ -80,24 +80,25 @@ package final class BatchResults<Item: Sendable>: AnyBatchResults {
 
     package func succeed(_ index: Int, _ value: any Sendable, attempts: Int, _ times: ItemTimes) -> Bool {
         func store<Value: Sendable>(_ value: Value) -> Bool {
-            guard Value.self == Item.self else {
-                // Items whose type is an existential or an optional of the value's.
-                guard let item = value as? Item else { return false }
-                withUnsafePointer(to: item) { note(index, $0, attempts: attempts, times) }
-                return true
-            }
-            withUnsafePointer(to: value) { value in
-                value.withMemoryRebound(to: Item.self, capacity: 1) { note(index, $0, attempts: attempts, times) }
-            }
+            guard Value.self == Item.self else { return cast(value) }
+            note(value)
             return true
         }
-        return store(value)
-    }
-
-    private func note(_ index: Int, _ item: UnsafePointer<Item>, attempts: Int, _ times: ItemTimes) {
-        log.succeeded(index, attempts: attempts, times) { place in
-            place.assumingMemoryBound(to: Item.self).initialize(from: item, count: 1)
+        // Items whose type is an existential or an optional of the value's. Apart, because optionals of a type that is
+        // known only at run time have to be looked up.
+        @inline(never)
+        func cast(_ value: any Sendable) -> Bool {
+            guard let item = value as? Item else { return false }
+            note(item)
+            return true
         }
+        /// - Parameter value: its type is the items'.
+        func note<Value>(_ value: Value) {
+            log.succeeded(index, attempts: attempts, times) { place in
+                place.assumingMemoryBound(to: Value.self).initialize(to: value)
+            }
+        }
+        return store(value)
     }
 
     package var report: any Sendable { Report(self) }

@@ -46,11 +46,6 @@ public struct RunEvent: Sendable {
     }
 }
 
-/// What holds a request as it is sent, so that events need no copy of it.
-package protocol SentRequest: AnyObject, Sendable {
-    var request: HTTPRequest { get }
-}
-
 /// An attempt, as events name it.
 public struct AttemptEvent: Sendable {
     /// What the events of one attempt have in common. They wait in line for their observers, so it is one reference.
@@ -58,25 +53,20 @@ public struct AttemptEvent: Sendable {
         fileprivate let run: UInt64
         fileprivate let call: UInt64
         fileprivate let attempt: Int
-        fileprivate let sent: any SentRequest
+        fileprivate let request: HTTPRequest
         fileprivate let isUndo: Bool
         fileprivate let place: PlanPlace
 
         package init(
-            run: UInt64, call: UInt64, attempt: Int, sent: any SentRequest, isUndo: Bool = false,
+            run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, isUndo: Bool = false,
             place: PlanPlace = PlanPlace()
         ) {
             self.run = run
             self.call = call
             self.attempt = attempt
-            self.sent = sent
+            self.request = request
             self.isUndo = isUndo
             self.place = place
-        }
-
-        /// Whether that is what it is about; the same call is meant.
-        package func isAbout(_ sent: any SentRequest, _ attempt: Int) -> Bool {
-            self.sent === sent && self.attempt == attempt
         }
     }
 
@@ -96,7 +86,7 @@ public struct AttemptEvent: Sendable {
     /// 1 for the first attempt.
     public var attempt: Int { subject.attempt }
     /// The request as it was sent.
-    public var request: HTTPRequest { subject.sent.request }
+    public var request: HTTPRequest { subject.request }
     /// Whether it undoes what a failed or cancelled run did; only such are sent after a cancel.
     public var isUndo: Bool { subject.isUndo }
     package var place: PlanPlace { subject.place }

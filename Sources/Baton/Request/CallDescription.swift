@@ -2,7 +2,7 @@
 ///
 /// It is passed from hand to hand all the way, so it is one reference.
 @usableFromInline
-package final class CallDescription: SentRequest {
+package final class CallDescription: Sendable {
     package let request: HTTPRequest
     package let output: any Response.Type
     package let options: RequestOptions
@@ -91,13 +91,17 @@ extension CallDescription {
         }
         request.requestType = R.self
         let body = source.body
-        if !body.isNone { try Self.add(body, to: &request, using: options.coding ?? context.coding) }
+        if !body.isNone || options.idempotency != nil {
+            let known = request.fields
+            if !body.isNone { try Self.add(body, to: &request, using: options.coding ?? context.coding) }
+            options.idempotency?.stamp(&request, number: Numbering.next, random: context.random)
+            if fault == nil { fault = request.fields.fault(beyond: known) }
+        }
         if let fault = fault ?? request.faultOfOtherThanFields {
             throw BatonError(.invalidRequest, "\(fault.part) \(fault.reason)")
                 .with(phase: .encode, request: request.summary)
         }
-        options.idempotency?.stamp(&request, number: Numbering.next, random: context.random)
-        self.init(request: request, output: R.Output.self, options: options)
+        self.init(request: consume request, output: R.Output.self, options: options)
     }
 
     private static func place<R: Request>(

@@ -1,5 +1,6 @@
 import Baton
 import BatonTesting
+import Foundation
 import Testing
 
 @Suite("Interceptors around requests")
@@ -109,6 +110,49 @@ struct InterceptorTests {
         #expect(seen.count == 1 + 3 + 8)
         #expect(Set(seen).count == 1)
         #expect(!seen.contains(0))
+    }
+
+    @Test(
+        "What a key or a body's type would inject is refused before anything is sent, whatever stands around the request",
+        arguments: ["nothing", "adapter", "interceptor"])
+    func injections(around: String) async throws {
+        let interceptors: [any Interceptor] =
+            switch around {
+            case "adapter": [ClosureAdapter { _, _ in }]
+            case "interceptor": [ClosureInterceptor { request, _, next in try await next(request) }]
+            default: []
+            }
+        let transport = ScriptedTransport()
+        try await withVirtualTime(transport: transport, configure: { $0.interceptors = interceptors }) { client, _ in
+            let keyed = Send(options: .with { $0.idempotency = .keyed("a\r\nX-Evil: 1") })
+            try await fails(.invalidRequest) { try await client.run(keyed) }
+            let typed = Send(body: .data(Data(), contentType: "text/plain\nX-Evil: 1"))
+            try await fails(.invalidRequest) { try await client.run(typed) }
+        }
+        #expect(transport.sent.isEmpty)
+    }
+
+    @Test(
+        "What an interceptor would inject is refused, where it changes a field as where it adds one",
+        arguments: [true, false])
+    func injected(isAdapter: Bool) async throws {
+        for name in ["X-Own", "X-New"] as [HTTPFieldName] {
+            let change: @Sendable (inout HTTPRequest) -> Void = { $0.fields[name] = "a\r\nX-Evil: 1" }
+            let interceptor: any Interceptor =
+                isAdapter
+                ? ClosureAdapter { request, _ in change(&request) }
+                : ClosureInterceptor { request, _, next in
+                    var request = request
+                    change(&request)
+                    return try await next(request)
+                }
+            let transport = ScriptedTransport()
+            try await withVirtualTime(transport: transport, configure: { $0.interceptors = [interceptor] }) {
+                client, _ in
+                try await fails(.invalidRequest) { try await client.run(Send(fields: ["X-Own": "1"])) }
+            }
+            #expect(transport.sent.isEmpty)
+        }
     }
 
     @Test("No slot is held while an interceptor waits, before and after its request")

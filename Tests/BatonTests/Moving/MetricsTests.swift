@@ -111,6 +111,23 @@ struct MetricsTests {
         }
     }
 
+    @Test("What one request of a chain waited is not added to what the next one did")
+    func queuedInARow() async throws {
+        let transport = ScriptedTransport { request, _ in .reply(.item(for: request), after: .seconds(5)) }
+        try await withVirtualTime(
+            transport: transport,
+            configure: {
+                $0.maxConcurrency = 1
+                $0.interceptors = [CountingInterceptor(.call)]
+            }
+        ) { client, _ in
+            let first = client.start(GetItem(n: 1))
+            let chain = client.start(GetItem(n: 2).then { GetItem(n: $0.n + 1) })
+            _ = try await (first.value, chain.value)
+            #expect(chain.trace.steps.map(\.queued) == [.seconds(5), .zero])
+        }
+    }
+
     @Test("An attempt that interceptors or copies stand around says how long it waited, too", arguments: [false, true])
     func queuedWithin(isHedged: Bool) async throws {
         struct Passing: Interceptor {

@@ -36,6 +36,31 @@ import Testing
     }
 
     @Test(
+        "Each attempt that began is told to end, once and before its run, whenever a cancel comes",
+        arguments: [200, 404, 302])
+    func ends(status: Int) async {
+        for _ in 0..<Scale.count(3_000, everyday: 150) {
+            let observer = RecordingObserver()
+            let transport = QueueTransport { _ in HTTPResponse(status: status, fields: [.location: "/items/2"]) }
+            let client = Client(
+                baseURL: "http://h", transport: transport, retry: .none, observers: [observer])
+            let run = client.start(Send(method: .get, path: "/items/1"))
+            let canceller = Task.detached {
+                await Task.yield()
+                run.cancel()
+            }
+            _ = await (run.outcome, canceller.value)
+            let story = observer.story
+            let (begun, over) = (
+                story.filter { $0 == "attempt 1 /items/1" },
+                story.filter { $0.hasPrefix("attempt 1 ") && $0.contains(": ") }
+            )
+            #expect(begun.count <= 1 && over.count == begun.count, "\(story)")
+            #expect(story.last?.hasPrefix("run ended") == true, "\(story)")
+        }
+    }
+
+    @Test(
         "A request is told of in its order, at every limit and in every interleaving",
         arguments: [1, 2, 5, 9] as [UInt64])
     func order(seed: UInt64) async throws {

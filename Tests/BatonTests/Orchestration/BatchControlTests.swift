@@ -288,6 +288,43 @@ struct BatchControlTests {
         }
     }
 
+    @Test(
+        "A redirect that runs out of time while it waits for its place gives up that place, and is retried in its time",
+        arguments: [20, 34, 36, 60])
+    func timedOutOnItsWayBack(secondEndsAt end: Int) async throws {
+        let transport = ScriptedTransport { request, n in
+            switch request.number {
+            case 0: .reply(HTTPResponse(status: 302, fields: [.location: "http://b/items/10"]))
+            case 1: .reply(.item(1), after: .seconds(end))
+            case 9: .reply(.item(9), after: .seconds(5))
+            default: .reply(.item(for: request))
+            }
+        }
+        try await withVirtualTime(
+            transport: transport, baseURL: nil,
+            configure: {
+                $0.maxConcurrencyPerHost = 1
+                $0.timeout = .seconds(10)
+                $0.retry = RetryPolicy(backoff: .constant(.seconds(25)))
+            }
+        ) { client, clock in
+            let busy = client.start(Call("http://b/items/9", as: Item.self))
+            let report = try await client.run(
+                Batch(
+                    [
+                        Call("http://a/items/0", as: Item.self).chain,
+                        Call("http://c/items/1", as: Item.self).timeout(.seconds(100)),
+                    ], maxConcurrency: 1))
+            _ = try await busy.value
+            #expect(report.allSucceeded)
+            let again = zip(transport.numbers, transport.times).filter { $0.0 == 0 }.map(\.1)
+            // The timeout at 10 s, and 25 s of backoff; then the place has to be free.
+            #expect(again == [.zero, .seconds(max(35, end))])
+            #expect(client.counts == (0, 0))
+            #expect(clock.pendingTimers == 0)
+        }
+    }
+
     @Test("Lent places never make more than the limit, whatever the items are", arguments: 0..<30 as Range<UInt64>)
     func lending(seed: UInt64) async throws {
         let transport = ScriptedTransport { request, n in

@@ -171,6 +171,46 @@ struct HostTests {
         #expect(observer.story.filter { $0.contains("cancelled") }.count >= 1)
     }
 
+    @Test(
+        "The loser of one item's hedge says nothing about the item that comes after it",
+        arguments: 1...20 as ClosedRange<UInt64>)
+    func hedgesInARow(seed: UInt64) async throws {
+        let transport = ScriptedTransport { request, n in
+            .reply(.item(for: request), after: .seconds(request.number == 1 && n == 1 ? 30 : 1))
+        }
+        try await withVirtualTime(
+            transport: transport, seed: seed,
+            configure: { $0.hedging = Hedging(delay: .after(.seconds(2))) }
+        ) { client, clock in
+            let report = try await client.run(Batch((1...4).map { GetItem(n: $0) }, maxConcurrency: 1))
+            #expect(report.counts.succeeded == 4)
+            #expect(client.counts == (0, 0))
+            await clock.settle()
+            #expect(clock.pendingTimers == 0)
+        }
+    }
+
+    @Test("Nor about the request that an interceptor sends next", arguments: 1...50 as ClosedRange<UInt64>)
+    func hedgesOfAnInterceptor(seed: UInt64) async throws {
+        let twice = ClosureInterceptor { request, _, next in
+            _ = try await next(request)
+            return try await next.replay(request)
+        }
+        let transport = ScriptedTransport { request, n in
+            .reply(.item(for: request), after: .seconds(n == 1 ? 30 : 1))
+        }
+        try await withVirtualTime(
+            transport: transport, seed: seed,
+            configure: {
+                $0.hedging = Hedging(delay: .after(.seconds(2)))
+                $0.interceptors = [twice]
+            }
+        ) { client, _ in
+            let item = try await client.run(GetItem(n: 1))
+            #expect(item == Item(n: 1))
+        }
+    }
+
     @Test("A first copy that fails lets the second go at once; a POST has one copy; a budget bounds them")
     func hedgingRules() async throws {
         let transport = ScriptedTransport { request, n in

@@ -31,7 +31,7 @@ public struct HTTPBody: Sendable {
     }
 
     /// No body.
-    public static let none = HTTPBody(content: .none)
+    public static var none: HTTPBody { HTTPBody(content: .none) }
 
     /// Bytes as they are. `contentType` defaults to `application/octet-stream` (RFC 2046); nil sends none.
     public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> HTTPBody {
