@@ -31,9 +31,16 @@ enum Memory {
         return max(0, used) / Double(count)
     }
 
-    /// What a request takes up that was given to `start` and waits for its slot.
+    /// What a request takes up that was given to `start` and waits for its slot, beyond the request itself.
     static func perQueuedSingle() async -> Double? {
         let count = 50_000
+        let before = allocated_bytes()
+        let requests = (0..<count).map { _ in Bare.request() }
+        let own = Double(allocated_bytes() - before)
+        return await perQueuedSingle(count).map { $0 - withExtendedLifetime(requests) { own / Double(count) } }
+    }
+
+    private static func perQueuedSingle(_ count: Int) async -> Double? {
         let client = Client(baseURL: "http://bench.example", transport: SilentTransport())
         let before = allocated_bytes()
         let runs = (0..<count).map { _ in client.start(Ping()) }

@@ -92,6 +92,11 @@ final class CallJob: Cancellable, RunPart {
         var cancellation: BatonError?
 
         var isCancelled: Bool { cancellation != nil }
+        /// Whether there is more than the original request to leave behind.
+        var leavesMore: Bool {
+            changed != nil || !options.isEmpty || stack != nil || scope != nil || transmission != nil
+                || reply != nil || task != nil
+        }
         /// Whether a redirect waits for its slot, or for its place in a batch.
         var isHopInLine: Bool { hops > 0 && (phase == .waiting || phase == .returning) }
         /// Whether nobody wants to know more of an exchange than that it succeeded.
@@ -278,18 +283,30 @@ final class CallJob: Cancellable, RunPart {
         var lane: Int
         var attempts: Int
         var original: CallDescription?
-        var changed: CallDescription?
         var subject: AttemptEvent.Subject?
-        var options: RequestOptions
-        var stack: InterceptorStack?
-        var scope: PlanScope?
-        var transmission: (any Transmission)?
-        var reply: Result<HTTPResponse, BatonError>?
-        var task: Task<Void, Never>?
         var records: [AttemptRecord]
         var reading: ResponseReading?
-        /// What took the body, where the call was the whole way.
-        var sink: (any ResponseSink)?
+        /// Whether the call was the whole way.
+        var isWhole: Bool
+        var remains: Remains?
+    }
+
+    /// What few calls have to leave behind.
+    final class Remains {
+        private let options: RequestOptions
+        private let changed: CallDescription?
+        private let stack: InterceptorStack?
+        private let scope: PlanScope?
+        private let transmission: (any Transmission)?
+        private let reply: Result<HTTPResponse, BatonError>?
+        private let task: Task<Void, Never>?
+
+        init(_ state: inout State) {
+            (options, changed, stack) = (state.options, state.changed.take(), state.stack.take())
+            (scope, transmission) = (state.scope.take(), state.transmission.take())
+            (reply, task) = (state.reply.take(), state.task.take())
+            state.options = RequestOptions()
+        }
     }
 
     /// Makes the call ready for its next use.
@@ -297,14 +314,12 @@ final class CallJob: Cancellable, RunPart {
         // Moved out rather than copied: this is done for each request.
         guard let owner = state.owner.take() else { return nil }
         let isWhole = state.layers == .all
-        var ending = Ending(
+        let reading = isWhole ? settings.reading(for: state.options) : nil
+        let ending = Ending(
             owner: owner, lane: state.lane, attempts: state.attempt, original: state.original.take(),
-            changed: state.changed.take(), subject: state.subject.take(), options: state.options,
-            stack: state.stack.take(), scope: state.scope.take(), transmission: state.transmission.take(),
-            reply: state.reply.take(), task: state.task.take(), records: state.records.isEmpty ? [] : state.records,
-            reading: isWhole ? settings.reading(for: state.options) : nil)
-        if !state.options.isEmpty { state.options = RequestOptions() }
-        if isWhole, let original = ending.original, original.isMoving { ending.sink = original.sink }
+            subject: state.subject.take(), records: state.records.isEmpty ? [] : state.records, reading: reading,
+            isWhole: isWhole,
+            remains: state.leavesMore ? Remains(&state) : nil)
         state.phase = .idle
         state.isOpen = false
         state.token &+= 1
@@ -328,7 +343,7 @@ final class CallJob: Cancellable, RunPart {
             }
             return ending.owner.callEnded(self, result, attempts: ending.attempts, lane: ending.lane)
         }
-        ending.sink?.callFailed()
+        if ending.isWhole, let original = ending.original, original.isMoving { original.sink?.callFailed() }
         let explained = error.with(records: ending.records).with(
             path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
             request: ending.original?.request.summary)

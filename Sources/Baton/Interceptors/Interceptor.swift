@@ -50,7 +50,8 @@ public enum InterceptorPlacement: Sendable {
 /// `adapt` gets a fresh copy of the original request for each attempt. It may run on any thread, a transport's
 /// included, so it must not block. What it throws fails the request before it is sent.
 public protocol RequestAdapter: Interceptor {
-    /// Changes the request before it is sent; once for each attempt, on a worker thread. What it throws fails the attempt.
+    /// Changes the request before it is sent; once for each attempt, on the thread where that begins. What it throws fails
+    /// the attempt.
     func adapt(_ request: inout HTTPRequest, context: AttemptContext) throws
 }
 

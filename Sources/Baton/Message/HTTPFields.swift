@@ -119,8 +119,8 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
 extension String {
     /// Whether it holds a CR, LF or NUL. Eight bytes are looked at together as long as none is that small.
     fileprivate var breaksLine: Bool {
-        var text = self
-        return text.withUTF8 { bytes in
+        func breaks(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A || byte == 0 }
+        let isFound = utf8.withContiguousStorageIfAvailable { bytes in
             var place = 0
             while place + 8 <= bytes.count {
                 let eight = UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: place, as: UInt64.self)
@@ -128,7 +128,12 @@ extension String {
                 guard (eight &- 0x0E0E_0E0E_0E0E_0E0E) & ~eight & 0x8080_8080_8080_8080 == 0 else { break }
                 place += 8
             }
-            return bytes[place...].contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+            while place < bytes.count {
+                if breaks(bytes[place]) { return true }
+                place += 1
+            }
+            return false
         }
+        return isFound ?? utf8.contains(where: breaks)
     }
 }

@@ -214,6 +214,7 @@ import Testing
             }
             let first = client.start(order)
             defer { first.cancel() }
+            while client.counts.inFlight == 0 { await Task.yield() }
             _ = try await client.run(order)
         },
         Mistake(

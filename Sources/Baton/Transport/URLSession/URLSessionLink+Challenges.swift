@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -18,33 +19,40 @@ extension URLSessionLink {
             exchange(of: task)?.receiveChallenge()
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-            let (disposition, credential) = answer(to: challenge, of: task)
-            completionHandler(disposition, credential)
+            let space = challenge.protectionSpace
+            switch space.authenticationMethod {
+            case NSURLAuthenticationMethodServerTrust:
+                guard let trust, !trust.leavesServersToTheSystem else {
+                    return completionHandler(.performDefaultHandling, nil)
+                }
+                judge(space, by: trust, for: exchange(of: task), completionHandler)
+            case NSURLAuthenticationMethodClientCertificate:
+                // Not again to a server that did not take it.
+                guard let identity = trust?.clientCredential, challenge.previousFailureCount == 0 else {
+                    return completionHandler(.performDefaultHandling, nil)
+                }
+                completionHandler(.useCredential, identity)
+            default:
+                completionHandler(.rejectProtectionSpace, nil)
+            }
         #endif
     }
 
     #if !canImport(FoundationNetworking)
-        private func answer(
-            to challenge: URLAuthenticationChallenge, of task: URLSessionTask
-        ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-            let space = challenge.protectionSpace
-            switch space.authenticationMethod {
-            case NSURLAuthenticationMethodServerTrust:
-                guard let trust, !trust.leavesServersToTheSystem else { return (.performDefaultHandling, nil) }
-                let server = space.serverTrust
-                if let refusal = trust.refusal(of: server, host: space.host) {
-                    exchange(of: task)?.refuse(refusal)
-                    return (.cancelAuthenticationChallenge, nil)
+        /// Judges a server, not on the session's queue: the system may look something up on the network meanwhile, and the
+        /// other exchanges go on.
+        private func judge(
+            _ space: URLProtectionSpace, by trust: URLSessionTransport.Trust, for exchange: URLSessionExchange?,
+            _ completion: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let (host, server) = (space.host, LockBox(space.serverTrust))
+            DispatchQueue.global(qos: .userInitiated).async {
+                let (refusal, credential) = server.withLock { server in
+                    (trust.refusal(of: server, host: host), server.map { URLCredential(trust: $0) })
                 }
-                return (.useCredential, server.map { URLCredential(trust: $0) })
-            case NSURLAuthenticationMethodClientCertificate:
-                // Not again to a server that did not take it.
-                guard let identity = trust?.clientCredential, challenge.previousFailureCount == 0 else {
-                    return (.performDefaultHandling, nil)
-                }
-                return (.useCredential, identity)
-            default:
-                return (.rejectProtectionSpace, nil)
+                guard let refusal else { return completion(.useCredential, credential) }
+                exchange?.refuse(refusal)
+                completion(.cancelAuthenticationChallenge, nil)
             }
         }
     #endif

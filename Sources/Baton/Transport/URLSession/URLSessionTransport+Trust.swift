@@ -19,8 +19,8 @@
         /// ```
         /// A server that is refused gets no request, which fails with `secureConnectionFailed`.
         ///
-        /// The certificates are judged once for each connection, on the queue of the transport's events; the system may
-        /// look up on the network what it needs for that. It may also resume a TLS session that another session of the
+        /// The certificates are judged once for each connection, beside the transport's events; the system may look up on
+        /// the network what it needs for that. It may also resume a TLS session that another session of the
         /// process has with the same host, so give all transports to one host the same trust.
         ///
         /// > Note: In an app, App Transport Security judges too, and it is only ever stricter. A host whose certificate the
