@@ -23,7 +23,7 @@ extension BatchJob {
             case .pull(let index, let input):
                 if let later = input.later { return pullLater(index, later) }
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
-                pull(index, input, at: now)
+                if pull(index, input, at: now) { return }
             case .resend(let lane, let isWithdrawn): launch(lane: lane, isWithdrawn: isWithdrawn)
             case .wake(let sleeper): sleeper.call.goOn(sleeper.token)
             case .roundEnded: return roundEnded()
@@ -97,11 +97,11 @@ extension BatchJob {
     func pullNext() {
         let (index, input) = state.withLock { ($0.pulled, $0.input) }
         guard let input else { return }
-        pull(index, input, at: scheduler.now)
-        advance()
+        if !pull(index, input, at: scheduler.now) { advance() }
     }
 
-    private func pull(_ index: Int, _ input: any BatchInput, at now: Instant) {
+    /// Whether every place is taken now, so that nothing else can be done.
+    private func pull(_ index: Int, _ input: any BatchInput, at now: Instant) -> Bool {
         let context = run.settings.context
         let node: _PlanNode?
         do throws(BatonError) {
@@ -114,7 +114,7 @@ extension BatchJob {
             // A plan that cannot be built is an item that fails.
             node = _PlanNode(content: .failure(error))
         }
-        pulled(consume node, index, at: now)
+        return pulled(consume node, index, at: now)
     }
 
     private static func next(
@@ -130,7 +130,7 @@ extension BatchJob {
     private func pullLater(_ index: Int, _ input: any AsyncBatchInput) {
         input.next(on: scheduler, in: run.settings.context) { [self] result in
             switch result {
-            case .success(let node): pulled(node, index, at: scheduler.now)
+            case .success(let node): _ = pulled(node, index, at: scheduler.now)
             case .failure(let error): inputFailed(error)
             }
             scheduler.post(self, Signal(kind: Self.advance))
@@ -147,11 +147,14 @@ extension BatchJob {
         }
     }
 
-    private func pulled(_ node: consuming _PlanNode?, _ index: Int, at now: Instant) {
-        guard let node else { return exhausted() }
+    private func pulled(_ node: consuming _PlanNode?, _ index: Int, at now: Instant) -> Bool {
+        guard let node else {
+            exhausted()
+            return false
+        }
         switch node.content {
         case .call(let call) where !call.options.isFence:
-            pulled(description.isRedriven ? withOldKey(call, index) : call, index, at: now)
+            return pulled(description.isRedriven ? withOldKey(call, index) : call, index, at: now)
         default:
             let lane: (number: Int, isWithdrawn: Bool)? = state.withLock { state in
                 guard let (lane, isWithdrawn) = laneOfPulled(&state, index, at: now) else { return nil }
@@ -159,22 +162,28 @@ extension BatchJob {
                 return (lane, isWithdrawn)
             }
             if let lane { launch(lane: lane.number, isWithdrawn: lane.isWithdrawn) }
+            return false
         }
     }
 
     /// The item is nothing but a request.
-    private func pulled(_ call: CallDescription, _ index: Int, at now: Instant) {
+    private func pulled(_ call: CallDescription, _ index: Int, at now: Instant) -> Bool {
         var number = 0
-        var isWithdrawn = false
+        var (isWithdrawn, isFull) = (false, false)
         let job: CallJob? = state.withLock { state in
             guard let lane = laneOfPulled(&state, index, at: now) else { return nil }
             (number, isWithdrawn) = lane
+            isFull = state.open >= state.limit
             if !isWithdrawn { return begin(call, &state, number) }
             state.lanes[number].node = _PlanNode(content: .call(call))
             return nil
         }
-        if let job { return job.start(call, scope: scope, owner: self, lane: number, now: now) }
-        if isWithdrawn { launch(lane: number, isWithdrawn: true) }
+        guard let job else {
+            if isWithdrawn { launch(lane: number, isWithdrawn: true) }
+            return false
+        }
+        job.start(call, scope: scope, owner: self, lane: number, now: now)
+        return isFull
     }
 
     /// Opens a lane for what was pulled; nil for who was not waited for and comes too late.

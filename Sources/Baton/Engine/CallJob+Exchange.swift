@@ -133,7 +133,7 @@ extension CallJob: TransportEvents {
     func receiveResponse(_ response: HTTPResponse, token: UInt64) {
         land(token) { state in
             let limit = largestBody(&state)
-            return response.body.count > limit ? .failure(Self.tooLarge(limit)) : .success(response)
+            return response.bodyCount > limit ? .failure(Self.tooLarge(limit)) : .success(response)
         }
     }
 

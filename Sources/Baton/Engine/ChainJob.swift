@@ -227,6 +227,6 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
 extension Result<HTTPResponse, BatonError> {
     /// Whether there is so little to decode that it may be done on a transport's thread.
     var isSmall: Bool {
-        if case .success(let response) = self { response.body.count <= 4_096 } else { true }
+        if case .success(let response) = self { response.bodyCount <= 4_096 } else { true }
     }
 }

@@ -102,8 +102,9 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
 
     /// The same beyond fields that are fine: what stands at the same place there is not looked at again.
     package func firstInvalid(beyond known: HTTPFields) -> (name: String, reason: String)? {
+        let knownCount = known.lines.count
         for (index, line) in lines.enumerated() {
-            if index < known.lines.count, known.lines[index] == line { continue }
+            if index < knownCount, known.lines[index] == line { continue }
             if !line.name.isToken {
                 let name = line.name.rawName
                 return (name, name.isEmpty ? "has an empty name" : "has a name that is not a token (RFC 9110, 5.6.2)")

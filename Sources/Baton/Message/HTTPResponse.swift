@@ -25,11 +25,14 @@ public struct HTTPResponse: Sendable {
     private final class Storage: Sendable {
         let head: HTTPResponseHead
         let body: Data
+        /// Asked for with each response, and not free of cost.
+        let bodyCount: Int
         let extras: Extras?
 
         init(_ head: HTTPResponseHead, _ body: Data, _ extras: Extras?) {
             self.head = head
             self.body = body
+            bodyCount = body.count
             self.extras = extras
         }
     }
@@ -85,6 +88,9 @@ public struct HTTPResponse: Sendable {
             storage = Storage(storage.head, newValue, storage.extras)
         }
     }
+
+    /// The number of bytes of the body.
+    package var bodyCount: Int { storage.bodyCount }
 
     private var facts: Facts? { storage.extras?.facts }
 
