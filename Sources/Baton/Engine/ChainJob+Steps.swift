@@ -48,10 +48,9 @@ extension ChainJob {
     }
 
     /// Goes on with a node; false when the chain has to wait, or is over.
-    private func enter(_ node: _PlanNode, _ registers: inout Registers) -> Bool {
-        var node = node
+    private func enter(_ node: consuming _PlanNode, _ registers: inout Registers) -> Bool {
         while true {
-            switch node.content {
+            switch (consume node).content {
             case .value(let value):
                 registers.value = value
                 return true
