@@ -12,6 +12,8 @@ extension BatchJob {
     }
 
     func finish() {
+        // Released outside the lock: it may be the last of what others have given.
+        var released: [Int: _PlanNode] = [:]
         let (left, tells): ([Int], Bool) = state.withLock { state in
             let left = state.failed.keys.sorted()
             for (index, node) in state.failed {
@@ -19,7 +21,7 @@ extension BatchJob {
                     results.keys?[index] = key
                 }
             }
-            state.failed = [:]
+            swap(&released, &state.failed)
             if state.verdict == .goOn, state.inputError == nil {
                 state.verdict = description.policy.verdict(
                     succeeded: state.progress.succeeded, failed: state.progress.failed + state.progress.cancelled,

@@ -26,36 +26,45 @@ extension BatchJob {
 
     func placeIsFree() { scheduler.post(self, Signal(kind: Self.advance)) }
 
-    /// The wait is over. True: the item has a place again. False: it gets the next one, and `call` is told.
-    func returns(_ call: CallJob, _ token: UInt64, of child: AnyObject, lane: Int) -> Bool {
+    /// The wait is over. True: the item has a place again, as others have who waited for it too. False: it gets the next
+    /// one, and `call` is told.
+    func returns(_ call: CallJob, _ token: UInt64, of child: AnyObject, lane: Int) -> (Bool, others: [Sleeper]) {
         state.withLock { state in
-            guard state.isOpen(child, lane), state.lanes[lane].isLent else { return true }
+            guard state.isOpen(child, lane), state.lanes[lane].isLent else { return (true, []) }
             if state.open < state.limit {
+                let others = state.lanes[lane].sleepers
+                forget(lane, &state)
                 settleBack(lane, &state)
-                return true
+                return (true, others)
             }
-            state.lanes[lane].sleeper = Sleeper(call: call, token: token)
-            state.returning.append(lane)
-            return false
+            if state.lanes[lane].sleepers.isEmpty { state.returning.append(lane) }
+            state.lanes[lane].sleepers.append(Sleeper(call: call, token: token))
+            return (false, [])
         }
     }
 
-    /// The item in that lane does not want its place back yet. Called with the call's lock held.
-    func staysAway(_ child: AnyObject, lane: Int) {
+    /// The call does not wait for the item's place any more. Its lock may be held.
+    func staysAway(_ call: CallJob, of child: AnyObject, lane: Int) {
         state.withLock { state in
-            guard state.isOpen(child, lane), state.lanes[lane].sleeper != nil else { return }
-            state.lanes[lane].sleeper = nil
-            state.returning.removeAll { $0 == lane }
+            guard state.isOpen(child, lane), !state.lanes[lane].sleepers.isEmpty else { return }
+            state.lanes[lane].sleepers.removeAll { $0.call === call }
+            if state.lanes[lane].sleepers.isEmpty { state.returning.removeAll { $0 == lane } }
         }
+    }
+
+    /// Whether the item has lent its place.
+    func isLent(_ child: AnyObject, lane: Int) -> Bool {
+        state.withLock { state in state.isOpen(child, lane) && state.lanes[lane].isLent }
     }
 
     /// The one that has waited longest for its place gets it, ahead of items that were not begun.
-    func takeBack(_ state: inout State) -> Sleeper? {
+    func takeBack(_ state: inout State) -> [Sleeper]? {
         guard state.open < state.limit, !state.returning.isEmpty else { return nil }
         let lane = state.returning.removeFirst()
+        let sleepers = state.lanes[lane].sleepers
+        state.lanes[lane].sleepers = []
         settleBack(lane, &state)
-        defer { state.lanes[lane].sleeper = nil }
-        return state.lanes[lane].sleeper
+        return sleepers
     }
 
     private func settleBack(_ lane: Int, _ state: inout State) {
@@ -69,12 +78,20 @@ extension BatchJob {
     func leave(_ lane: Int, _ state: inout State) {
         guard state.lanes[lane].isLent else {
             run.probe?.note(.itemClosed(probed(state.lanes[lane].index)))
+            forget(lane, &state)
             return state.open -= 1
         }
         state.lanes[lane].isLent = false
         state.lent -= 1
-        guard state.lanes[lane].sleeper != nil else { return }
-        state.lanes[lane].sleeper = nil
+        forget(lane, &state)
+    }
+}
+
+extension BatchJob {
+    /// Nobody waits for the lane's place any more.
+    private func forget(_ lane: Int, _ state: inout State) {
+        guard !state.lanes[lane].sleepers.isEmpty else { return }
+        state.lanes[lane].sleepers = []
         state.returning.removeAll { $0 == lane }
     }
 }
@@ -130,7 +147,18 @@ extension CallJob {
     /// Whether the call may go on now; otherwise ``goOn(_:)`` is called when it may.
     func mayGoOn(_ owner: any CallOwner, _ lane: Int, _ token: UInt64) -> Bool {
         guard let (batch, child, lane) = lender(owner, lane) else { return true }
-        return batch.returns(self, token, of: child, lane: lane)
+        let (hasPlace, others) = batch.returns(self, token, of: child, lane: lane)
+        for sleeper in others { sleeper.call.goOn(sleeper.token) }
+        if hasPlace { return true }
+        // Whoever ended the wait in between found nothing to take back.
+        if state.withLock({ $0.token != token }) { batch.staysAway(self, of: child, lane: lane) }
+        return false
+    }
+
+    /// Whether the item that this call is to be a part of has lent its place, and nobody has taken it back.
+    func hasLentPlace(_ owner: any CallOwner, _ lane: Int) -> Bool {
+        guard let (batch, child, lane) = lender(owner, lane) else { return false }
+        return batch.isLent(child, lane: lane)
     }
 
     /// There is a place again.
@@ -140,7 +168,7 @@ extension CallJob {
     func staysAway(_ state: inout State) {
         (state.isParked, state.isReturning) = (false, false)
         guard let owner = state.owner, let (batch, child, lane) = lender(owner, state.lane) else { return }
-        batch.staysAway(child, lane: lane)
+        batch.staysAway(self, of: child, lane: lane)
     }
 
     func placed(_ token: UInt64) {

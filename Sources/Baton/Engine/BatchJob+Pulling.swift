@@ -6,7 +6,7 @@ extension BatchJob {
         case pull(Int, any BatchInput)
         /// An item is sent again.
         case resend(lane: Int, isWithdrawn: Bool)
-        case wake(Sleeper)
+        case wake([Sleeper])
         case roundEnded
         case finish
     }
@@ -25,7 +25,7 @@ extension BatchJob {
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
                 if pull(index, input, at: now) { return }
             case .resend(let lane, let isWithdrawn): launch(lane: lane, isWithdrawn: isWithdrawn)
-            case .wake(let sleeper): sleeper.call.goOn(sleeper.token)
+            case .wake(let sleepers): for sleeper in sleepers { sleeper.call.goOn(sleeper.token) }
             case .roundEnded: return roundEnded()
             case .finish: return finish()
             }
@@ -34,7 +34,7 @@ extension BatchJob {
     }
 
     func nextStep(_ state: inout State) -> Step {
-        if let sleeper = takeBack(&state) { return .wake(sleeper) }
+        if let sleepers = takeBack(&state) { return .wake(sleepers) }
         guard state.phase == .running, !state.isPulling, !state.isFinishing else { return .none }
         if state.isStopped {
             guard state.open == 0, state.lent == 0 else { return .none }

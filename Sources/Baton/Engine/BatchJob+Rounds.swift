@@ -37,6 +37,8 @@ extension BatchJob {
     }
 
     private func follow(_ decision: Reconnection, ofRound number: Int) {
+        // Released outside the lock: it may be the last of what others have given.
+        var released: [Int: _PlanNode] = [:]
         let chosen: (Next, tells: Bool, left: [Int])? = state.withLock { state in
             guard state.phase == .asking, state.round == number else { return nil }
             state.task = nil
@@ -57,7 +59,7 @@ extension BatchJob {
             // Those that were not named have failed for good.
             let left = state.failed.keys.sorted()
             let tells = announce(left, &state)
-            state.failed = [:]
+            swap(&released, &state.failed)
             state.round += 1
             state.phase = .pausing
             state.progress.pending += state.again.count

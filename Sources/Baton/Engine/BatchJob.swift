@@ -21,7 +21,7 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         /// Whether the item has lent its place, because it waits for another attempt or for a full host.
         var isLent = false
         /// What wants the item's place back, as soon as there is one.
-        var sleeper: Sleeper?
+        var sleepers: [Sleeper] = []
         /// The item as it is sent again, kept where that may be asked for.
         var node: _PlanNode?
         var output: (any Response.Type)?

@@ -66,6 +66,7 @@ extension CallJob: TransportEvents {
         state.head = nil
         state.body = Data()
         state.phase = .preparing
+        state.isOpen = false
         state.departed = nil
         state.breaker = nil
     }
@@ -217,8 +218,8 @@ extension CallJob: TransportEvents {
         switch consume landing {
         case .none: break
         case .ended(let response, let host, let event, let ending):
-            if let host { giveBack(host.index) }
             if let event { run.events?.append(.attemptEnded(event, .success(response))) }
+            if let host { giveBack(host.index) }
             tell(ending, .success(response))
         case .open(let reply, let call, let host, let watch, let token):
             if let call { keepCookies(reply, call.request) }

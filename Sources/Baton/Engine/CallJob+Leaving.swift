@@ -18,6 +18,8 @@ extension CallJob {
         case prepare
         case askBreaker
         case hedge
+        /// Its item has lent the place that it needs.
+        case takePlace
         /// It waits for a full host, and others may be begun in its place.
         case lend(BatchJob)
         case giveBack
@@ -72,6 +74,7 @@ extension CallJob {
         case .prepare: prepare(token)
         case .askBreaker: if passesBreaker(token) { enqueue(token) }
         case .hedge: sendCopy(token)
+        case .takePlace: retryNow(token)
         case .lend(let batch): batch.placeIsFree()
         case .send(let call): send(call, token)
         }

@@ -137,9 +137,10 @@ final class CallJob: Cancellable, RunPart {
     /// - Parameters:
     ///   - number: the request's number, where this is only a part of its way; nil draws one.
     ///   - now: the time, where the caller knows it.
+    ///   - needsPlace: whether it has to get the place back that an earlier part of its item has lent.
     func start(
         _ original: CallDescription, layers: Layers = .all, number: UInt64? = nil, attempt: Int = 0,
-        scope: PlanScope? = nil, owner: any CallOwner, lane: Int, now: Instant? = nil
+        scope: PlanScope? = nil, owner: any CallOwner, lane: Int, now: Instant? = nil, needsPlace: Bool = false
     ) {
         let options = scope == nil ? original.options : original.options.over(scope?.options)
         let chosen = options.interceptors.map { selection in
@@ -166,12 +167,16 @@ final class CallJob: Cancellable, RunPart {
             if let scope { state.scope = scope }
             state.options = options
             if let chosen { state.stack = chosen }
-            (state.began, state.attemptBegan, state.slotWait) = (nil, nil, nil)
+            (state.began, state.attemptBegan, state.queued, state.slotWait) = (nil, nil, nil, nil)
             if !state.records.isEmpty { state.records = [] }
             if let cancellation = state.cancellation { return .end(cancellation) }
             if layers == .all {
                 if options.coalescing ?? settings.coalescing != nil, original.sink == nil { return .coalesce }
                 if let stack, !stack.call.isEmpty { return .intercept(.call) }
+            }
+            if needsPlace {
+                state.phase = .backingOff
+                return .takePlace
             }
             return begin(&state, now, &sequel)
         }
@@ -247,7 +252,7 @@ final class CallJob: Cancellable, RunPart {
         batch?.placeIsFree()
     }
 
-    private func retryNow(_ token: UInt64) {
+    func retryNow(_ token: UInt64) {
         let due: (owner: any CallOwner, lane: Int)? = state.withLock { state in
             guard state.phase == .backingOff, state.token == token, let owner = state.owner else { return nil }
             state.backoff = nil
@@ -256,152 +261,5 @@ final class CallJob: Cancellable, RunPart {
         }
         guard let due, mayGoOn(due.owner, due.lane, token) else { return }
         placed(token)
-    }
-
-    // MARK: Ending
-
-    /// The attempts of the latest use, where there was more than one; for its owner, until it is used again.
-    var records: [AttemptRecord] { state.withLock { $0.records } }
-
-    /// How long its latest attempt waited for slots.
-    var slotWait: Duration? { state.withLock { $0.slotWait } }
-
-    static var cancelled: BatonError { BatonError(.cancelled, "the run was cancelled") }
-
-    /// Ends the call, once, and tells its owner. The token says that nobody else did meanwhile.
-    func finish(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
-        let ending: Ending? = state.withLock { state in
-            guard state.phase != .idle, state.token == token else { return nil }
-            return end(&state)
-        }
-        if let ending { tell(ending, result) }
-    }
-
-    /// What a call leaves behind; released outside the lock. It is handed on, and never copied.
-    struct Ending: ~Copyable {
-        var owner: any CallOwner
-        var lane: Int
-        var attempts: Int
-        var original: CallDescription?
-        var subject: AttemptEvent.Subject?
-        var records: [AttemptRecord]
-        var reading: ResponseReading?
-        /// Whether the call was the whole way.
-        var isWhole: Bool
-        var remains: Remains?
-    }
-
-    /// What few calls have to leave behind.
-    final class Remains {
-        private let options: RequestOptions
-        private let changed: CallDescription?
-        private let stack: InterceptorStack?
-        private let scope: PlanScope?
-        private let transmission: (any Transmission)?
-        private let reply: Result<HTTPResponse, BatonError>?
-        private let task: Task<Void, Never>?
-
-        init(_ state: inout State) {
-            (options, changed, stack) = (state.options, state.changed.take(), state.stack.take())
-            (scope, transmission) = (state.scope.take(), state.transmission.take())
-            (reply, task) = (state.reply.take(), state.task.take())
-            state.options = RequestOptions()
-        }
-    }
-
-    /// Makes the call ready for its next use.
-    func end(_ state: inout State) -> Ending? {
-        // Moved out rather than copied: this is done for each request.
-        guard let owner = state.owner.take() else { return nil }
-        let isWhole = state.layers == .all
-        let reading = isWhole ? settings.reading(for: state.options) : nil
-        let ending = Ending(
-            owner: owner, lane: state.lane, attempts: state.attempt, original: state.original.take(),
-            subject: state.subject.take(), records: state.records.isEmpty ? [] : state.records, reading: reading,
-            isWhole: isWhole,
-            remains: state.leavesMore ? Remains(&state) : nil)
-        state.phase = .idle
-        state.isOpen = false
-        state.token &+= 1
-        state.ticket = nil
-        (state.isParked, state.isReturning) = (false, false)
-        if state.hedge != nil { state.hedge = nil }
-        if state.key != nil { state.key = nil }
-        state.departed = nil
-        if state.breaker != nil { state.breaker = nil }
-        state.backoff = nil
-        if !state.children.isEmpty { state.children = [] }
-        state.deadline = .distantFuture
-        return ending
-    }
-
-    func tell(_ ending: consuming Ending, _ result: Result<HTTPResponse, BatonError>) {
-        guard case .failure(let error) = result else {
-            if let reading = ending.reading, case .success(var response) = result {
-                response.reading = reading
-                return ending.owner.callEnded(self, .success(response), attempts: ending.attempts, lane: ending.lane)
-            }
-            return ending.owner.callEnded(self, result, attempts: ending.attempts, lane: ending.lane)
-        }
-        if ending.isWhole, let original = ending.original, original.isMoving { original.sink?.callFailed() }
-        let explained = error.with(records: ending.records).with(
-            path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
-            request: ending.original?.request.summary)
-        ending.owner.callEnded(self, .failure(explained), attempts: ending.attempts, lane: ending.lane)
-    }
-
-    /// The call will not be used again: its timer goes.
-    func retire() {
-        let (timer, spare) = state.withLock { state in (state.timer.take(), state.spare.take()) }
-        if let timer { scheduler.cancel(timer) }
-        spare?.retire()
-    }
-
-    func takeNote(_ walk: inout CancellationWalk) {
-        let reason = walk.reason
-        let stopped: (State, token: UInt64)? = state.withLock { state in
-            guard !state.isCancelled else { return nil }
-            state.cancellation = reason
-            guard state.phase != .idle else { return nil }
-            let old = state
-            // The token changes, so whoever was about to go on with the call finds that it is not theirs any more.
-            if state.phase == .inFlight {
-                abandon(&state)
-            } else {
-                state.token &+= 1
-                state.phase = .preparing
-            }
-            return (old, state.token)
-        }
-        guard case (let old, let token)? = stopped else { return }
-        walk.rest += old.children
-        walk.actions.append { [self] in stop(old, token, reason) }
-    }
-
-    /// Stops what was under way when the call was cancelled.
-    private func stop(_ stopped: State, _ token: UInt64, _ reason: BatonError) {
-        var old = stopped
-        switch old.phase {
-        case .waiting:
-            // Where there is no ticket yet, whoever brings it takes it back. Where the slot was granted meanwhile, the
-            // signal that says so gives it back.
-            if let ticket = old.ticket { _ = engine.queue.withdraw(ticket) }
-        case .inFlight: old.transmission?.cancel()
-        case .backingOff: old.backoff.map(scheduler.cancel)
-        case .intercepting: old.task?.cancel()
-        case .hedging: if let timer = old.hedge?.timer { scheduler.cancel(timer) }
-        case .coalescing: if let key = old.key { engine.coalescer.leave(key, self) }
-        // A reply that has landed is not looked at any more, so its slot is given back here.
-        case .landed: if let host = old.host { giveBack(host.index) }
-        case .returning: break
-        case .idle, .preparing: old.task?.cancel()
-        }
-        exchangeEnded(old.watch, .failure(BatonError(.cancelled)))
-        if old.phase == .inFlight || old.phase == .landed || old.isOpen,
-            let event = attemptEvent(&old, at: scheduler.now)
-        {
-            run.events?.append(.attemptEnded(event, .failure(reason)))
-        }
-        finish(.failure(reason), token)
     }
 }

@@ -137,7 +137,9 @@ extension ChainJob {
             state.child = call
             state.asked = description
         }
-        if waits, let call = job { call.start(description, scope: scope, owner: self, lane: 0) }
+        guard waits, let call = job else { return }
+        call.start(
+            description, scope: scope, owner: self, lane: 0, needsPlace: isNested && call.hasLentPlace(self, 0))
     }
 
     /// A part that can end before what stands around it is a job of its own.

@@ -60,6 +60,30 @@ import Testing
         }
     }
 
+    @Test("An attempt that ran out of time where a redirect led is told to end once, whatever comes of its next one")
+    func endsOfHops() async throws {
+        let observer = RecordingObserver()
+        let transport = ScriptedTransport { request, _ in
+            request.number == 1
+                ? .reply(HTTPResponse(status: 302, fields: [.location: "/items/2"])) : .silence
+        }
+        try await withVirtualTime(
+            transport: transport,
+            configure: {
+                $0.timeout = .seconds(5)
+                $0.retry = RetryPolicy(backoff: .constant(.seconds(10)))
+                $0.observers = [observer]
+            }
+        ) { client, clock in
+            let run = client.start(GetItem(n: 1))
+            try await clock.sleep(for: .seconds(8))
+            run.cancel()
+            _ = await run.outcome
+        }
+        let ends = observer.story.filter { $0.hasPrefix("attempt 1 ") && $0.contains(": ") }
+        #expect(ends == ["attempt 1 /items/2: timedOut"], "\(observer.story)")
+    }
+
     @Test(
         "A request is told of in its order, at every limit and in every interleaving",
         arguments: [1, 2, 5, 9] as [UInt64])

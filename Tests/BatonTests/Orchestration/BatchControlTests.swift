@@ -325,6 +325,63 @@ struct BatchControlTests {
         }
     }
 
+    @Test(
+        "A part that is out of time while its place is lent leaves the place to what recovers it",
+        arguments: [4, 9, 12, 30, 50])
+    func recoveredWhileLent(secondEndsAt end: Int) async throws {
+        // The part fails and backs off for 3 s; its deadline is at 10 s, while 1 may have its place.
+        let transport = ScriptedTransport { request, n in
+            switch request.number {
+            case 0: .reply(.status(503))
+            case 7: n == 1 ? .reply(.status(503), after: .seconds(1)) : .reply(.item(7), after: .seconds(1))
+            default: .reply(.item(for: request), after: .seconds(end))
+            }
+        }
+        try await withVirtualTime(
+            transport: transport,
+            configure: {
+                $0.timeout = .seconds(100)
+                $0.retry = RetryPolicy(attempts: 9, backoff: .constant(.seconds(3)))
+                $0.pacing = nil
+                $0.retryBudget = nil
+            }
+        ) { client, clock in
+            let part = GetItem(n: 0).deadline(.seconds(10)).recover { _ in GetItem(n: 7) }
+            let report = try await client.run(
+                Batch([part, GetItem(n: 1).chain, GetItem(n: 2).chain], maxConcurrency: 1))
+            #expect(report.values.compactMap { $0?.n } == [7, 1, 2])
+            #expect(transport.most == 1)
+            #expect(client.counts == (0, 0))
+            #expect(clock.pendingTimers == 0)
+        }
+    }
+
+    @Test("A part that is out of time while it waits for a full host, too", arguments: [11, 40])
+    func recoveredWhileParked(secondEndsAt end: Int) async throws {
+        let transport = ScriptedTransport { request, _ in
+            .reply(.item(for: request), after: .seconds(request.number == 9 ? 60 : request.number == 1 ? end : 1))
+        }
+        try await withVirtualTime(
+            transport: transport, baseURL: nil,
+            configure: {
+                $0.maxConcurrencyPerHost = 1
+                $0.timeout = .seconds(100)
+            }
+        ) { client, _ in
+            let busy = client.start(Call("http://b/items/9", as: Item.self))
+            let part = Call("http://b/items/0", as: Item.self).deadline(.seconds(10))
+                .recover { _ in Call("http://a/items/7", as: Item.self) }
+            let report = try await client.run(
+                Batch([part, Call("http://c/items/1", as: Item.self).chain], maxConcurrency: 1))
+            #expect(report.values.compactMap { $0?.n } == [7, 1])
+            // The other run's request, and one of the batch.
+            #expect(transport.most == 2)
+            let recovered = zip(transport.numbers, transport.times).first { $0.0 == 7 }?.1
+            #expect(recovered == .seconds(max(10, end)))
+            _ = try await busy.value
+        }
+    }
+
     @Test("Lent places never make more than the limit, whatever the items are", arguments: 0..<30 as Range<UInt64>)
     func lending(seed: UInt64) async throws {
         let transport = ScriptedTransport { request, n in
