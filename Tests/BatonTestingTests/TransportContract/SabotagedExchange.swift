@@ -145,12 +145,14 @@ final class SabotagedExchange: TransportEvents, Transmission {
             bytes += held
         default: break
         }
+        // Before the receiver is asked: it may be cancelled by somebody else as soon as it has the bytes.
+        state.withLock { $0.isWaiting = true }
         let demand = tell { $0.chunk(bytes) } ?? .more
-        if case .wait = demand {
-            if fault == .ignoresWaits { return .more }
-            state.withLock { $0.isWaiting = true }
+        guard case .wait = demand else {
+            state.withLock { $0.isWaiting = false }
+            return demand
         }
-        return demand
+        return fault == .ignoresWaits ? .more : demand
     }
 
     func receiveSent(_ bytes: Int64, of total: Int64?, token: UInt64) {
