@@ -9,7 +9,7 @@ import BatonTesting
 import Foundation
 
 /// A client made of nothing but a socket, so that the server is tested by what is on the wire. It blocks; a read
-/// that gets nothing for ten seconds throws.
+/// that gets nothing for a minute throws.
 final class RawClient {
     struct Failure: Error {
         let what: String
@@ -30,7 +30,7 @@ final class RawClient {
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
