@@ -32,8 +32,7 @@ extension BatchJob {
         state.withLock { state in
             guard state.isOpen(child, lane), state.lanes[lane].isLent else { return (true, []) }
             if state.open < state.limit {
-                let others = state.lanes[lane].sleepers
-                forget(lane, &state)
+                let others = takeSleepers(lane, &state)
                 settleBack(lane, &state)
                 return (true, others)
             }
@@ -59,12 +58,17 @@ extension BatchJob {
 
     /// The one that has waited longest for its place gets it, ahead of items that were not begun.
     func takeBack(_ state: inout State) -> [Sleeper]? {
-        guard state.open < state.limit, !state.returning.isEmpty else { return nil }
-        let lane = state.returning.removeFirst()
-        let sleepers = state.lanes[lane].sleepers
-        state.lanes[lane].sleepers = []
-        settleBack(lane, &state)
-        return sleepers
+        guard state.open < state.limit, let lane = state.returning.first else { return nil }
+        defer { settleBack(lane, &state) }
+        return takeSleepers(lane, &state)
+    }
+
+    /// Those who wait for the lane's place do so no more.
+    private func takeSleepers(_ lane: Int, _ state: inout State) -> [Sleeper] {
+        guard !state.lanes[lane].sleepers.isEmpty else { return [] }
+        defer { state.lanes[lane].sleepers = [] }
+        state.returning.removeAll { $0 == lane }
+        return state.lanes[lane].sleepers
     }
 
     private func settleBack(_ lane: Int, _ state: inout State) {
@@ -76,23 +80,13 @@ extension BatchJob {
 
     /// The item in that lane is over, wherever its place was.
     func leave(_ lane: Int, _ state: inout State) {
+        _ = takeSleepers(lane, &state)
         guard state.lanes[lane].isLent else {
             run.probe?.note(.itemClosed(probed(state.lanes[lane].index)))
-            forget(lane, &state)
             return state.open -= 1
         }
         state.lanes[lane].isLent = false
         state.lent -= 1
-        forget(lane, &state)
-    }
-}
-
-extension BatchJob {
-    /// Nobody waits for the lane's place any more.
-    private func forget(_ lane: Int, _ state: inout State) {
-        guard !state.lanes[lane].sleepers.isEmpty else { return }
-        state.lanes[lane].sleepers = []
-        state.returning.removeAll { $0 == lane }
     }
 }
 
@@ -148,7 +142,7 @@ extension CallJob {
     func mayGoOn(_ owner: any CallOwner, _ lane: Int, _ token: UInt64) -> Bool {
         guard let (batch, child, lane) = lender(owner, lane) else { return true }
         let (hasPlace, others) = batch.returns(self, token, of: child, lane: lane)
-        for sleeper in others { sleeper.call.goOn(sleeper.token) }
+        for sleeper in others { sleeper.wake() }
         if hasPlace { return true }
         // Whoever ended the wait in between found nothing to take back.
         if state.withLock({ $0.token != token }) { batch.staysAway(self, of: child, lane: lane) }

@@ -25,7 +25,7 @@ extension BatchJob {
                 if input.runsUserCode { return scheduler.execute(self, Signal(kind: Self.pull)) }
                 if pull(index, input, at: now) { return }
             case .resend(let lane, let isWithdrawn): launch(lane: lane, isWithdrawn: isWithdrawn)
-            case .wake(let sleepers): for sleeper in sleepers { sleeper.call.goOn(sleeper.token) }
+            case .wake(let sleepers): for sleeper in sleepers { sleeper.wake() }
             case .roundEnded: return roundEnded()
             case .finish: return finish()
             }

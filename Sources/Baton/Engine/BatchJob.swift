@@ -38,6 +38,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
     struct Sleeper {
         var call: CallJob
         var token: UInt64
+
+        func wake() { call.goOn(token) }
     }
 
     /// An item as its end is told.

@@ -187,7 +187,7 @@ extension CallJob: TransportEvents {
     private enum Landing: ~Copyable {
         case none
         /// The call is over: a success, and nothing about it has to be looked into.
-        case ended(HTTPResponse, HostID?, AttemptEvent?, Ending)
+        case ended(HTTPResponse, HostID?, tells: Bool, Ending)
         /// - to: what was answered, where it was redirected or its cookies are kept.
         case open(Result<HTTPResponse, BatonError>, to: CallDescription?, HostID?, Watch, UInt64)
     }
@@ -202,9 +202,9 @@ extension CallJob: TransportEvents {
                 state.isUnwatched, !settings.dresses
             {
                 let host = state.host
-                let event = run.events == nil ? nil : attemptEvent(&state, at: scheduler.now)
+                let tells = noteEnd(reply, &state)
                 guard let ending = end(&state) else { return .none }
-                return .ended(response, host, event, ending)
+                return .ended(response, host, tells: tells, ending)
             }
             state.token &+= 1
             state.phase = .preparing
@@ -217,8 +217,8 @@ extension CallJob: TransportEvents {
         }
         switch consume landing {
         case .none: break
-        case .ended(let response, let host, let event, let ending):
-            if let event { run.events?.append(.attemptEnded(event, .success(response))) }
+        case .ended(let response, let host, let tells, let ending):
+            if tells { run.events?.deliver() }
             if let host { giveBack(host.index) }
             tell(ending, .success(response))
         case .open(let reply, let call, let host, let watch, let token):
@@ -246,10 +246,14 @@ extension CallJob: TransportEvents {
         return AttemptEvent(subject, at: now)
     }
 
-    /// Tells under the call's lock that the attempt is over, so that nothing that follows is told first. Whether there is
-    /// something to deliver.
+    /// Tells of the attempt under the call's lock, so that nothing that follows is told first. Whether there is something
+    /// to deliver.
+    func note(_ state: inout State, at now: @autoclosure () -> Instant, _ make: (AttemptEvent) -> Event) -> Bool {
+        guard let events = run.events, let event = attemptEvent(&state, at: now()) else { return false }
+        return events.enter(make(event))
+    }
+
     func noteEnd(_ result: Result<HTTPResponse, BatonError>, _ state: inout State) -> Bool {
-        guard let events = run.events, let event = attemptEvent(&state, at: scheduler.now) else { return false }
-        return events.enter(.attemptEnded(event, result))
+        note(&state, at: scheduler.now) { .attemptEnded($0, result) }
     }
 }

@@ -218,7 +218,7 @@ extension CallJob {
             // It began to wait before, where it came back for its place in the batch.
             if state.queued == nil {
                 state.queued = now
-                if run.events != nil { sequel.tells = noteQueued(&state, at: now) }
+                sequel.tells = note(&state, at: now) { .attemptQueued($0) }
             }
             guard isHostFull, let batch = rest(state) else { return .none }
             state.isParked = true
@@ -285,7 +285,10 @@ extension CallJob {
         if state.hops == 0 { state.deadline = deadline(&state, now) }
         armTimer(&state)
         probe?.note(.exchangeSent(probed(state.token), isUndo: state.scope?.isUndo ?? false))
-        if run.events != nil, state.hops == 0 { sequel.tells = noteDeparture(&state, after: waited, at: now) }
+        if run.events != nil, state.hops == 0 {
+            if let waited { sequel.tells = note(&state, at: now) { .attemptAdmitted($0, after: waited) } }
+            if note(&state, at: now, { .attemptStarted($0) }) { sequel.tells = true }
+        }
         return .send(dressed(call, &state))
     }
 
@@ -313,23 +316,6 @@ extension CallJob {
     /// When an exchange that begins now, or shows a sign of life, is out of time.
     func deadline(_ state: inout State, _ now: Instant) -> Instant {
         state.options.timeout.map(now.advanced) ?? now.advanced(byNanoseconds: settings.timeoutNanoseconds)
-    }
-
-    // MARK: Telling
-
-    /// Tells under the call's lock that the attempt waits, so that nothing that follows is told first. Whether there is
-    /// something to deliver.
-    private func noteQueued(_ state: inout State, at now: Instant) -> Bool {
-        guard let events = run.events, let event = attemptEvent(&state, at: now) else { return false }
-        return events.enter(.attemptQueued(event))
-    }
-
-    /// The same for an attempt that departs: a cancel right after it is told later.
-    private func noteDeparture(_ state: inout State, after waited: Duration?, at now: Instant) -> Bool {
-        guard let events = run.events, let event = attemptEvent(&state, at: now) else { return false }
-        var isTold = false
-        if let waited { isTold = events.enter(.attemptAdmitted(event, after: waited)) }
-        return events.enter(.attemptStarted(event)) || isTold
     }
 
     func probed(_ token: UInt64) -> ProbedExchange {

@@ -59,12 +59,10 @@ extension CallJob {
     }
 
     private func follow(_ next: HTTPRequest, _ token: UInt64) {
-        let now = scheduler.now
         let tells: Bool? = state.withLock { state in
             guard state.token == token, state.phase == .preparing else { return nil }
             state.hops += 1
-            guard let events = run.events, let event = attemptEvent(&state, at: now) else { return false }
-            return events.enter(.redirected(event, to: next))
+            return note(&state, at: scheduler.now) { .redirected($0, to: next) }
         }
         guard let tells else { return }
         if tells { run.events?.deliver() }

@@ -20,6 +20,7 @@ final class CallJob: Cancellable, RunPart {
         case exchange
     }
 
+    /// Handed on as `inout`, also to those who only read: a copy would retain all that it holds.
     struct State {
         var phase = Phase.idle
         var token: UInt64 = 0
@@ -240,9 +241,7 @@ final class CallJob: Cancellable, RunPart {
         var tells = false
         let batch: BatchJob? = state.withLock { state in
             guard state.token == token, !state.isCancelled else { return nil }
-            if let events = run.events, let event = attemptEvent(&state, at: now) {
-                tells = events.enter(.retryScheduled(event, after: wait, because: error))
-            }
+            tells = note(&state, at: now) { .retryScheduled($0, after: wait, because: error) }
             state.phase = .backingOff
             state.backoff = scheduler.schedule(
                 self, Signal(kind: Self.retry, token: token), at: now.advanced(by: wait))

@@ -24,10 +24,11 @@ struct ByteSet: Sendable {
 
     /// Whether all bytes of a text are in the set.
     func containsAll(_ text: some StringProtocol) -> Bool {
-        let isFast = text.utf8.withContiguousStorageIfAvailable { bytes in
-            for byte in bytes where !contains(byte) { return false }
-            return true
-        }
-        return isFast ?? text.utf8.allSatisfy(contains)
+        text.utf8.withContiguousStorageIfAvailable(containsAll) ?? text.utf8.allSatisfy(contains)
+    }
+
+    func containsAll(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        for byte in bytes where !contains(byte) { return false }
+        return true
     }
 }

@@ -50,9 +50,7 @@ enum URLText {
         let (slash, literals) = (UInt8(ascii: "/"), ByteSet.path)
         var text = text
         return text.withUTF8 { bytes in
-            guard bytes.first == slash, bytes.count == 1 || bytes[1] != slash else { return false }
-            for byte in bytes where !literals.contains(byte) { return false }
-            return true
+            bytes.first == slash && (bytes.count == 1 || bytes[1] != slash) && literals.containsAll(bytes)
         }
     }
 
