@@ -15,6 +15,8 @@
 
 struct baton_curl_api baton_curl;
 
+static char codings[64] = "identity";
+
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static bool opened = false;
 
@@ -38,6 +40,14 @@ static const struct {
     {"curl_multi_socket_action", offsetof(struct baton_curl_api, multi_socket_action)},
     {"curl_multi_info_read", offsetof(struct baton_curl_api, multi_info_read)},
 };
+
+static void note_codings(int features) {
+    bool has_zlib = features & 1 << 3, has_brotli = features & 1 << 23, has_zstd = features & 1 << 26;
+    if (!has_zlib && !has_brotli && !has_zstd) return;
+    snprintf(
+        codings, sizeof(codings), "%s%s%s%s%s", has_zlib ? "deflate, gzip" : "", has_zlib && has_brotli ? ", " : "",
+        has_brotli ? "br" : "", (has_zlib || has_brotli) && has_zstd ? ", " : "", has_zstd ? "zstd" : "");
+}
 
 static int open_locked(const char *name, char *detail, size_t size) {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -64,6 +74,7 @@ static int open_locked(const char *name, char *detail, size_t size) {
         return BATON_CURL_INIT_FAILED;
     }
     baton_curl = api;
+    note_codings(api.version_info(0)->features);
     opened = true;
     return BATON_CURL_OPENED;
 }
@@ -77,6 +88,8 @@ int baton_curl_open(const char *name, char *detail, size_t size) {
 }
 
 uint32_t baton_curl_version(void) { return baton_curl.version_info(0)->number; }
+
+const char *baton_curl_codings(void) { return codings; }
 
 const char *baton_curl_describe(int code) { return baton_curl.easy_strerror(code); }
 

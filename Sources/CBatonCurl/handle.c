@@ -271,22 +271,14 @@ static char *add_line(baton_curl_handle *handle, size_t length) {
     return line;
 }
 
-static bool is_token(unsigned char byte) {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9')
-        || (byte != 0 && strchr("!#$%&'*+-.^_`|~", byte) != NULL);
-}
-
 bool baton_curl_request_field(
     baton_curl_handle *handle, const char *name, size_t name_length, const char *value, size_t value_length) {
-    if (name_length == 0) return false;
-    for (size_t i = 0; i < name_length; i++) {
-        if (!is_token((unsigned char)name[i])) return false;
+    if (memchr(value, '\r', value_length) || memchr(value, '\n', value_length) || memchr(value, 0, value_length)) {
+        return false;
     }
-    bool blank = true;
-    for (size_t i = 0; i < value_length; i++) {
-        if (value[i] == '\r' || value[i] == '\n' || value[i] == 0) return false;
-        if (value[i] != ' ' && value[i] != '\t') blank = false;
-    }
+    size_t blanks = 0;
+    while (blanks < value_length && (value[blanks] == ' ' || value[blanks] == '\t')) blanks++;
+    bool blank = blanks == value_length;
     char *line = add_line(handle, name_length + (blank ? 2 : value_length + 3));
     if (line == NULL) return false;
     memcpy(line, name, name_length);
@@ -301,6 +293,12 @@ bool baton_curl_request_field(
     memcpy(line, value, value_length);
     line[value_length] = 0;
     return true;
+}
+
+bool baton_curl_request_codings(baton_curl_handle *handle) {
+    // libcurl adds the field by itself, and prints it twice then, byte by byte: that is a tenth of what a small request costs.
+    const char *value = baton_curl_codings();
+    return baton_curl_request_field(handle, "Accept-Encoding", 15, value, strlen(value));
 }
 
 bool baton_curl_request_suppress(baton_curl_handle *handle, const char *name) {

@@ -80,6 +80,9 @@ struct baton_curl_api {
 
 extern struct baton_curl_api baton_curl;
 
+/// The content codings that the open library decodes, as `Accept-Encoding` names them.
+const char *baton_curl_codings(void);
+
 void baton_curl_loop_mark_dirty(struct baton_curl_loop *loop, baton_curl_handle *handle);
 int baton_curl_loop_open_socket(struct baton_curl_loop *loop, int family, int type, int protocol);
 int baton_curl_loop_close_socket(struct baton_curl_loop *loop, int socket);

@@ -20,7 +20,7 @@ enum HTTPScenes {
                 figures: [
                     Figure("libcurl loop", count) {
                         withExtendedLifetime(server) {}
-                        return curl_loop_run(base + "/ping", Int32(count), Int32(limit)) == Int32(count)
+                        return bareLoop(count, limit, base + "/ping")
                     },
                     Figure("baton over curl", count) {
                         await run(count, limit, base, DefaultTransports.curl)
@@ -57,6 +57,18 @@ enum HTTPScenes {
         let report = try? await client.run(Batch(Array(repeating: Ping(), count: count), maxConcurrency: limit))
         transport.shutdown()
         return report?.counts.succeeded == count
+    }
+
+    /// libcurl as one uses it by itself, with the same request on the wire as the client's.
+    private static func bareLoop(_ count: Int, _ limit: Int, _ url: String) -> Bool {
+        var fields = HTTPFields.standard
+        fields.merge(Ping.fields)
+        var lines: [UnsafePointer<CChar>?] = fields.map { line in
+            strdup("\(line.name.rawName): \(line.value)").map { UnsafePointer($0) }
+        }
+        defer { for line in lines { free(UnsafeMutablePointer(mutating: line)) } }
+        lines.append(nil)
+        return curl_loop_run(url, lines, Int32(count), Int32(limit)) == Int32(count)
     }
 
     /// URLSession as one uses it by itself: callbacks, and as many connections as requests at a time.

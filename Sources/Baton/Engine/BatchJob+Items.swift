@@ -1,20 +1,17 @@
 /// How items end.
 extension BatchJob {
-    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
+    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, _ end: CallEnd) {
         switch result {
         case .failure(let error):
-            let isKept = state.withLock { $0.lanes[lane].call === call }
-            settle(error, in: lane, attempts: attempts)
+            let isKept = state.withLock { $0.lanes[end.lane].call === call }
+            settle(error, in: end.lane, attempts: end.attempts)
             if !isKept { call.retire() }
         case .success(let response):
             if !result.isSmall {
-                state.withLock { state in
-                    state.lanes[lane].response = response
-                    state.lanes[lane].attempts = attempts
-                }
-                return scheduler.execute(self, Signal(kind: Self.decode, value: Int32(lane)))
+                state.withLock { $0.lanes[end.lane].undecoded = (response, end) }
+                return scheduler.execute(self, Signal(kind: Self.decode, value: Int32(end.lane)))
             }
-            read(response, attempts: attempts, lane: lane)
+            read(response, end)
         }
     }
 
@@ -26,22 +23,16 @@ extension BatchJob {
     }
 
     func decode(lane: Int) {
-        let (response, attempts) = state.withLock { state in
-            defer { state.lanes[lane].response = nil }
-            return (state.lanes[lane].response, state.lanes[lane].attempts)
-        }
-        if let response { read(response, attempts: attempts, lane: lane) }
+        let undecoded = state.withLock { $0.lanes[lane].undecoded.take() }
+        if let (response, end) = undecoded { read(response, end) }
     }
 
-    private func read(_ response: HTTPResponse, attempts: Int, lane: Int) {
-        let (item, output): (Item, any Response.Type) = state.withLock {
-            ($0.lanes[lane].item, $0.lanes[lane].output ?? EmptyResponse.self)
-        }
+    private func read(_ response: HTTPResponse, _ end: CallEnd) {
         do throws(BatonError) {
-            let value = try ResponseReader.read(output, from: response, in: run.settings.context)
-            settle(value, of: item, in: lane, attempts: attempts)
+            let value = try ResponseReader.read(end.output, from: response, in: run.settings.context)
+            settle(value, of: end.item, in: end.lane, attempts: end.attempts)
         } catch {
-            settle(error.with(path: path(of: lane)), in: lane, attempts: attempts)
+            settle(error.with(path: path(of: end.lane)), in: end.lane, attempts: end.attempts)
         }
     }
 

@@ -13,8 +13,10 @@ extension BatchJob {
         case .failure(let error):
             settle(error.with(path: path(of: lane)), in: lane, attempts: 0, goesOn: false)
         case .call(let call) where !call.options.isFence:
-            let job: CallJob? = begin(lane) { state in begin(call, &state, lane) }
-            job?.start(call, scope: scope, owner: self, lane: lane)
+            let begun: (job: CallJob, item: Item)? = begin(lane) { state in
+                (begin(call, &state, lane), state.lanes[lane].item)
+            }
+            if let (job, item) = begun { job.start(call, scope: scope, owner: self, lane: lane, item: item) }
         default:
             let job = ChainJob(run: run, owner: self, lane: lane, isNested: true, scope: scope, node: node)
             let begun: ChainJob? = begin(lane) { state in
@@ -41,7 +43,6 @@ extension BatchJob {
         let keepsNode = keepsNodes || hasKey(call)
         func occupy(_ lane: inout Lane) -> CallJob {
             lane.runsCall = true
-            lane.output = call.output
             if keepsNode { lane.node = _PlanNode(content: .call(call)) }
             if let job = lane.call { return job }
             let job = CallJob(run: run)

@@ -182,7 +182,8 @@ extension BatchJob {
             if isWithdrawn { launch(lane: number, isWithdrawn: true) }
             return false
         }
-        job.start(call, scope: scope, owner: self, lane: number, now: now)
+        job.start(
+            call, scope: scope, owner: self, lane: number, item: Item(index: index, began: now), now: now)
         return isFull
     }
 

@@ -24,10 +24,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var sleepers: [Sleeper] = []
         /// The item as it is sent again, kept where that may be asked for.
         var node: _PlanNode?
-        var output: (any Response.Type)?
         /// A response that waits for a thread where it may be decoded.
-        var response: HTTPResponse?
-        var attempts = 0
+        var undecoded: (response: HTTPResponse, end: CallEnd)?
 
         var item: Item { Item(index: index, began: began) }
         /// What is under way in the lane; nil when the lane is free.
@@ -44,8 +42,8 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     /// An item as its end is told.
     struct Item {
-        var index: Int
-        var began: Instant
+        var index = 0
+        var began = Instant(nanoseconds: 0)
     }
 
     struct State {

@@ -21,6 +21,7 @@ extension CallJob {
     struct Ending: ~Copyable {
         var owner: any CallOwner
         var lane: Int
+        var item: BatchJob.Item
         var attempts: Int
         var original: CallDescription?
         var subject: AttemptEvent.Subject?
@@ -29,6 +30,11 @@ extension CallJob {
         /// Whether the call was the whole way.
         var isWhole: Bool
         var remains: Remains?
+
+        /// As its owner is told.
+        var told: CallEnd {
+            CallEnd(lane: lane, item: item, output: original?.output ?? EmptyResponse.self, attempts: attempts)
+        }
     }
 
     /// What few calls have to leave behind.
@@ -56,7 +62,7 @@ extension CallJob {
         let isWhole = state.layers == .all
         let reading = isWhole ? settings.reading(for: state.options) : nil
         let ending = Ending(
-            owner: owner, lane: state.lane, attempts: state.attempt, original: state.original.take(),
+            owner: owner, lane: state.lane, item: state.item, attempts: state.attempt, original: state.original.take(),
             subject: state.subject.take(), records: state.records.isEmpty ? [] : state.records, reading: reading,
             isWhole: isWhole,
             remains: state.leavesMore ? Remains(&state) : nil)
@@ -79,15 +85,15 @@ extension CallJob {
         guard case .failure(let error) = result else {
             if let reading = ending.reading, case .success(var response) = result {
                 response.reading = reading
-                return ending.owner.callEnded(self, .success(response), attempts: ending.attempts, lane: ending.lane)
+                return ending.owner.callEnded(self, .success(response), ending.told)
             }
-            return ending.owner.callEnded(self, result, attempts: ending.attempts, lane: ending.lane)
+            return ending.owner.callEnded(self, result, ending.told)
         }
         if ending.isWhole, let original = ending.original, original.isMoving { original.sink?.callFailed() }
         let explained = error.with(records: ending.records).with(
             path: ending.owner.callPath(lane: ending.lane), attempts: ending.attempts,
             request: ending.original?.request.summary)
-        ending.owner.callEnded(self, .failure(explained), attempts: ending.attempts, lane: ending.lane)
+        ending.owner.callEnded(self, .failure(explained), ending.told)
     }
 
     /// The call will not be used again: its timer goes.

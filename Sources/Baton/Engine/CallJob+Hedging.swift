@@ -83,12 +83,12 @@ extension CallJob: CallOwner {
         case sendNext(UInt64)
     }
 
-    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
+    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, _ end: CallEnd) {
         var timer: TimerHandle?
         let waited = call.slotWait
         let race: Race = state.withLock { state in
             // A loser ends when it is cancelled, and the call may be under way again by then.
-            guard state.phase == .hedging, state.token == UInt64(truncatingIfNeeded: lane), var hedge = state.hedge
+            guard state.phase == .hedging, state.token == UInt64(truncatingIfNeeded: end.lane), var hedge = state.hedge
             else { return .none }
             state.slotWait = waited
             state.children.removeAll { $0 === call }

@@ -162,10 +162,8 @@ extension CallJob {
             }
         }
 
-        func callEnded(
-            _ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int
-        ) {
-            continuation.resume(returning: (result, attempts))
+        func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, _ end: CallEnd) {
+            continuation.resume(returning: (result, end.attempts))
         }
 
         func callPath(lane: Int) -> String { "" }

@@ -29,6 +29,7 @@ final class CallJob: Cancellable, RunPart {
         var place = PlanPlace()
         var owner: (any CallOwner)?
         var lane = 0
+        var item = BatchJob.Item()
         var layers = Layers.all
         var original: CallDescription?
         /// What events of this attempt at this place are about; nil until one is told.
@@ -137,11 +138,13 @@ final class CallJob: Cancellable, RunPart {
     ///
     /// - Parameters:
     ///   - number: the request's number, where this is only a part of its way; nil draws one.
+    ///   - item: the item of a batch that it is.
     ///   - now: the time, where the caller knows it.
     ///   - needsPlace: whether it has to get the place back that an earlier part of its item has lent.
     func start(
         _ original: CallDescription, layers: Layers = .all, number: UInt64? = nil, attempt: Int = 0,
-        scope: PlanScope? = nil, owner: any CallOwner, lane: Int, now: Instant? = nil, needsPlace: Bool = false
+        scope: PlanScope? = nil, owner: any CallOwner, lane: Int, item: BatchJob.Item = BatchJob.Item(),
+        now: Instant? = nil, needsPlace: Bool = false
     ) {
         let options = scope == nil ? original.options : original.options.over(scope?.options)
         let chosen = options.interceptors.map { selection in
@@ -162,6 +165,7 @@ final class CallJob: Cancellable, RunPart {
             state.number = number
             state.owner = owner
             state.lane = lane
+            state.item = item
             state.layers = layers
             state.original = original
             state.attempt = attempt

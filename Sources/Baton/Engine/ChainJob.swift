@@ -124,8 +124,8 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
 
     // MARK: Waiting
 
-    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int) {
-        if run.traceStart != nil, !isNested { trace(call, result, attempts: attempts) }
+    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, _ end: CallEnd) {
+        if run.traceStart != nil, !isNested { trace(call, result, attempts: end.attempts) }
         let isLast: Bool? = state.withLock { state in
             guard state.phase == .waiting, state.arrival == nil else { return nil }
             guard state.isAside else { return nil }

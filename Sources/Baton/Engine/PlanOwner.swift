@@ -38,13 +38,23 @@ extension PlanOwner {
 /// What a call reports to: a chain, a batch, or an interceptor that waits.
 protocol CallOwner: AnyObject, Sendable {
     /// The call is over. Called once for each start, with no lock held.
-    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, attempts: Int, lane: Int)
+    func callEnded(_ call: CallJob, _ result: Result<HTTPResponse, BatonError>, _ end: CallEnd)
     /// Where the call stands in the plan.
     func callPath(lane: Int) -> String
     /// The same as events carry it.
     func callPlace(lane: Int) -> PlanPlace
     /// Whose place is free while the call waits.
     func lender(of lane: Int) -> Lender
+}
+
+/// What a call tells at its end beside the result: what its owner gave it, so that the owner need not look it up, and
+/// what came of it.
+struct CallEnd {
+    var lane: Int
+    /// The batch's item; of no meaning to other owners.
+    var item: BatchJob.Item
+    var output: any Response.Type
+    var attempts: Int
 }
 
 extension CallOwner {

@@ -9,15 +9,19 @@ public struct HTTPFieldName: Hashable, Sendable, ExpressibleByStringLiteral, Cus
 
     /// A name. What is no token (RFC 9110, 5.1) is refused when the request is built, before anything is sent.
     public init(_ name: String) {
+        var name = name
+        (foldedHash, isToken) = name.withUTF8(Self.look)
         rawName = name
+    }
+
+    private static func look(at bytes: UnsafeBufferPointer<UInt8>) -> (hash: UInt32, isToken: Bool) {
         var hash: UInt32 = 2_166_136_261
-        var isToken = !name.isEmpty
-        for byte in name.utf8 {
+        var isToken = !bytes.isEmpty
+        for byte in bytes {
             hash = (hash ^ UInt32(byte.asciiLowercased)) &* 16_777_619
             if !byte.isTokenByte { isToken = false }
         }
-        foldedHash = hash
-        self.isToken = isToken
+        return (hash, isToken)
     }
 
     public init(stringLiteral value: String) { self.init(value) }
@@ -96,16 +100,5 @@ extension UInt8 {
     }
 
     /// Whether the byte may stand in a token (RFC 9110, 5.6.2).
-    package var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
+    package var isTokenByte: Bool { ByteSet.token.contains(self) }
 }

@@ -22,6 +22,11 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
     }
 
     private var lines: [Line] = []
+    /// A client's own fields, which stand before the lines. All requests of the client have them, so they are shared
+    /// rather than copied into each.
+    private var defaults: [Line] = []
+    /// A bit for each of the defaults that something else has taken the place of.
+    private var hidden: UInt64 = 0
 
     /// No fields.
     public init() {}
@@ -37,19 +42,25 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
     }
 
     public var startIndex: Int { 0 }
-    public var endIndex: Int { lines.count }
+    public var endIndex: Int { shownDefaults + lines.count }
     /// The line at a place, counted from 0.
-    public subscript(position: Int) -> Line { lines[position] }
+    public subscript(position: Int) -> Line {
+        let shown = shownDefaults
+        guard position < shown else { return lines[position - shown] }
+        return defaults[hidden == 0 ? position : placeOfShown(position)]
+    }
 
     /// The first value of a field, nil when the field is absent. Setting a value replaces every line of that
     /// name by one, at the place of the first; setting nil removes them.
     public subscript(name: HTTPFieldName) -> String? {
         get {
+            if let place = firstDefault(name) { return defaults[place].value }
             for line in lines where line.name == name { return line.value }
             return nil
         }
         set {
-            guard let newValue else { return lines.removeAll { $0.name == name } }
+            guard let newValue else { return remove { $0 == name } }
+            if firstDefault(name) != nil { flatten() }
             guard let first = lines.firstIndex(where: { $0.name == name }) else {
                 return lines.append(Line(name: name, value: newValue))
             }
@@ -63,12 +74,12 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
 
     /// Every value of a field, in order; empty when it is absent.
     public func values(for name: HTTPFieldName) -> [String] {
-        lines.filter { $0.name == name }.map(\.value)
+        filter { $0.name == name }.map(\.value)
     }
 
     /// Whether the field is present.
     public func contains(_ name: HTTPFieldName) -> Bool {
-        lines.contains { $0.name == name }
+        firstDefault(name) != nil || lines.contains { $0.name == name }
     }
 
     /// Adds a line at the end, beside those of the same name.
@@ -79,21 +90,64 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
     /// Takes over the other fields: each name that occurs there replaces what was here under that name.
     public mutating func merge(_ other: HTTPFields) {
         guard !other.isEmpty else { return }
-        guard !lines.isEmpty else { return self = other }
-        lines.removeAll { other.contains($0.name) }
-        lines += other.lines
+        guard !isEmpty else { return self = other }
+        remove { other.contains($0) }
+        lines += other
     }
 
     /// These fields over others: a name that occurs here keeps what is here.
     package func over(_ defaults: HTTPFields) -> HTTPFields {
-        if lines.isEmpty { return defaults }
-        if defaults.lines.isEmpty { return self }
-        var result = HTTPFields()
-        result.lines.reserveCapacity(lines.count + defaults.lines.count)
-        for line in defaults.lines where !contains(line.name) { result.lines.append(line) }
-        for line in lines { result.lines.append(line) }
+        if isEmpty { return defaults }
+        if defaults.isEmpty { return self }
+        var (result, below) = (self, defaults)
+        if !result.defaults.isEmpty { result.flatten() }
+        if !below.defaults.isEmpty { below.flatten() }
+        guard below.lines.count <= UInt64.bitWidth else {
+            return HTTPFields(below.lines.filter { !contains($0.name) } + result.lines)
+        }
+        for (place, line) in below.lines.enumerated() where result.lines.contains(where: { $0.name == line.name }) {
+            result.hidden |= 1 << UInt64(place)
+        }
+        result.defaults = below.lines
         return result
     }
+
+    public static func == (a: HTTPFields, b: HTTPFields) -> Bool { a.elementsEqual(b) }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        for line in self { hasher.combine(line) }
+    }
+
+    // MARK: Defaults
+
+    private var shownDefaults: Int { defaults.count - hidden.nonzeroBitCount }
+
+    private func isShown(_ place: Int) -> Bool { hidden >> UInt64(place) & 1 == 0 }
+
+    private func placeOfShown(_ position: Int) -> Int {
+        var left = position
+        for place in defaults.indices where isShown(place) {
+            if left == 0 { return place }
+            left -= 1
+        }
+        return defaults.endIndex
+    }
+
+    private func firstDefault(_ name: HTTPFieldName) -> Int? {
+        for place in defaults.indices where defaults[place].name == name && isShown(place) { return place }
+        return nil
+    }
+
+    private mutating func remove(_ isRemoved: (HTTPFieldName) -> Bool) {
+        for place in defaults.indices where isRemoved(defaults[place].name) { hidden |= 1 << UInt64(place) }
+        lines.removeAll { isRemoved($0.name) }
+    }
+
+    /// Makes the defaults lines like the others.
+    private mutating func flatten() { self = HTTPFields(Array(self)) }
+
+    // MARK: Checking
 
     /// The first line that may not be sent, with what is wrong with it; nil when all are fine.
     ///
@@ -102,9 +156,14 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
 
     /// The same beyond fields that are fine: what stands at the same place there is not looked at again.
     package func firstInvalid(beyond known: HTTPFields) -> (name: String, reason: String)? {
-        let knownCount = known.lines.count
+        let isSameBelow = defaults.isSameArray(as: known.defaults)
+        if !isSameBelow, let invalid = Self.firstInvalid(in: defaults, beyond: known.defaults) { return invalid }
+        return Self.firstInvalid(in: lines, beyond: known.lines)
+    }
+
+    private static func firstInvalid(in lines: [Line], beyond known: [Line]) -> (name: String, reason: String)? {
         for (index, line) in lines.enumerated() {
-            if index < knownCount, known.lines[index] == line { continue }
+            if index < known.count, known[index] == line { continue }
             if !line.name.isToken {
                 let name = line.name.rawName
                 return (name, name.isEmpty ? "has an empty name" : "has a name that is not a token (RFC 9110, 5.6.2)")
@@ -114,6 +173,15 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
             }
         }
         return nil
+    }
+}
+
+extension [HTTPFields.Line] {
+    /// Whether it is the very same array, so that nothing has to be compared.
+    fileprivate func isSameArray(as other: [HTTPFields.Line]) -> Bool {
+        withUnsafeBufferPointer { own in
+            other.withUnsafeBufferPointer { $0.baseAddress == own.baseAddress && $0.count == own.count }
+        }
     }
 }
 

@@ -26,12 +26,13 @@ public final class HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
         self.query = query
         let bracketed = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         authority = port == Self.defaultPort(of: scheme) ? bracketed : "\(bracketed):\(port)"
+        description = "\(scheme)://\(authority)"
     }
 
     static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
 
     /// `scheme://host[:port]`, without path, query or user info.
-    public var description: String { "\(scheme)://\(authority)" }
+    public let description: String
 
     /// Whether a request to the other origin stays at home: same scheme, host and port (RFC 6454).
     public func isSameOrigin(as other: HTTPOrigin) -> Bool {

@@ -33,7 +33,7 @@ public struct HTTPRequest: Sendable {
     }
 
     /// The absolute URL that is sent, as text.
-    public var urlString: String { "\(origin.scheme)://\(origin.authority)\(target)" }
+    public var urlString: String { origin.description + target }
 
     /// The absolute URL that is sent; nil only when the target holds what no URL may hold.
     public var url: URL? { URL(string: urlString) }

@@ -117,9 +117,11 @@ void baton_curl_handle_free(baton_curl_handle *handle);
 
 /// Forgets the last exchange: its lines, its head and its body.
 void baton_curl_request_begin(baton_curl_handle *handle);
-/// Adds a field. False when name or value hold what no field may hold, or without memory.
+/// Adds a field, whose name is a token. False when the value holds what no field may hold, or without memory.
 bool baton_curl_request_field(
     baton_curl_handle *handle, const char *name, size_t name_length, const char *value, size_t value_length);
+/// Adds `Accept-Encoding` with all codings that libcurl decodes.
+bool baton_curl_request_codings(baton_curl_handle *handle);
 /// Keeps libcurl from adding a field of its own.
 bool baton_curl_request_suppress(baton_curl_handle *handle, const char *name);
 /// Whether the server of the next exchange may show any certificate; a new handle accepts none but valid ones. False

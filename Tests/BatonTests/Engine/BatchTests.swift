@@ -241,7 +241,8 @@ struct BatchTests {
             seen.append(try #require(batch.fraction))
             #expect(batch.pending + batch.running + batch.completed == 3)
         }
-        #expect(seen == [1.0 / 3, 2.0 / 3, 1])
+        let thirds: [Double] = [1.0 / 3.0, 2.0 / 3.0, 1.0]
+        #expect(seen == thirds)
         #expect(await progress.next() == nil)
         #expect(try await run.value.counts.failed == 1)
     }

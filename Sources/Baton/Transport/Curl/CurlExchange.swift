@@ -11,6 +11,7 @@
         private var url = ""
         private var upload: CurlUpload?
         private var inbox: CurlInbox?
+        private var peer = CurlPeer()
         private(set) var isHeadDelivered = false
         private var isSendingPaused = false
         /// The receiver wants nothing before it says so; that includes the end.
@@ -29,20 +30,20 @@
 
         /// Sets the handle up for a request.
         func begin(
-            _ sending: CurlInbox.Sending, _ inbox: CurlInbox, acceptsAnyCertificate: Bool
+            _ sending: consuming CurlInbox.Sending, _ inbox: CurlInbox, acceptsAnyCertificate: Bool
         ) throws(BatonError) {
-            ticket = sending.ticket
-            receiver = sending.receiver
-            request = sending.request
-            url = sending.request.joinedURL
+            (ticket, receiver) = (sending.ticket, sending.receiver)
+            let request = sending.request
+            self.request = request
+            url = request.urlString
             self.inbox = inbox
             baton_curl_request_begin(handle)
             // Before the handle is set up, and for each exchange: the one before it may have gone to another host.
             guard baton_curl_request_accept_any_certificate(handle, acceptsAnyCertificate) else {
                 throw failure(.transportFailed, "libcurl does not take back that any certificate is accepted")
             }
-            upload = try CurlUpload(sending.request)
-            try handle.set(sending.request, url: url, upload: upload)
+            upload = try CurlUpload(request)
+            try handle.set(request, url: url, upload: upload)
         }
 
         /// Forgets everything about the exchange, so that nothing of it outlives its end.
@@ -93,7 +94,7 @@
         /// What to tell the receiver at the end of a complete response; nil when its head makes no sense.
         func ending() -> Ending? {
             if let upload, let receiver { upload.reportProgress(to: receiver) }
-            let metrics = handle.metrics(isUpload: upload != nil)
+            let metrics = handle.metrics(isUpload: upload != nil, peer: &peer)
             if isHeadDelivered { return .end(metrics) }
             guard let head = CurlHead.parse(handle) else { return nil }
             return .complete(HTTPResponse(head: head, body: handle.takeBody() ?? Data(), metrics: metrics, url: url))
@@ -103,7 +104,7 @@
             let error =
                 upload?.failure.map { CurlFailure.context($0, request, handle) }
                 ?? CurlFailure.error(result, request, handle)
-            let metrics = handle.metrics(isUpload: upload != nil, isFailure: true)
+            let metrics = handle.metrics(isUpload: upload != nil, isFailure: true, peer: &peer)
             return metrics == TransportMetrics() ? error : error.with(metrics: metrics)
         }
 

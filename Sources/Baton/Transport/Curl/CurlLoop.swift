@@ -41,8 +41,9 @@
             while true {
                 let end = inbox.take(&sendings, &signals, freed: &freedSlots, orSleepWith: waker)
                 let isIdle = sendings.isEmpty && signals.isEmpty
-                for sending in sendings { start(sending) }
-                sendings.removeAll(keepingCapacity: true)
+                // In their order, and moved out of their place rather than copied.
+                sendings.reverse()
+                while let sending = sendings.popLast() { start(sending) }
                 for signal in signals { act(on: signal) }
                 signals.removeAll(keepingCapacity: true)
                 if let end, end == .now || (isIdle && active == 0) { break }
@@ -68,7 +69,7 @@
             }
         }
 
-        private func start(_ sending: CurlInbox.Sending) {
+        private func start(_ sending: consuming CurlInbox.Sending) {
             let slot = Int(sending.ticket.slot)
             var refused: UnsafePointer<CChar>?
             guard
@@ -78,14 +79,16 @@
                 freedSlots.append(sending.ticket.slot)
                 return sending.receiver.fail(BatonError(.transportFailed, "libcurl has no memory for a handle"))
             }
+            let acceptsAnyCertificate = settings.acceptsAnyCertificate(for: sending.request)
             do {
-                try exchange.begin(
-                    sending, inbox, acceptsAnyCertificate: settings.acceptsAnyCertificate(for: sending.request))
+                try exchange.begin(sending, inbox, acceptsAnyCertificate: acceptsAnyCertificate)
             } catch {
+                let receiver = exchange.receiver
                 exchange.clear()
                 spare.append(exchange)
-                freedSlots.append(sending.ticket.slot)
-                return sending.receiver.fail(error)
+                freedSlots.append(UInt32(slot))
+                receiver?.fail(error)
+                return
             }
             while exchanges.count <= slot { exchanges.append(nil) }
             exchanges[slot] = exchange

@@ -1,9 +1,30 @@
 #if os(Linux)
     internal import CBatonCurl
 
+    /// The other end of a connection, as text that is made once for one after the other.
+    struct CurlPeer {
+        private var host = ""
+        private var port = 0
+        private var text = ""
+
+        /// Address and port; a socket in the file system has no port.
+        mutating func text(_ host: String, _ port: Int) -> String {
+            if port == self.port, host == self.host { return text }
+            (self.host, self.port) = (host, port)
+            if port <= 0 || host.hasPrefix("/") {
+                text = host
+            } else {
+                text = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+            }
+            return text
+        }
+    }
+
     extension UnsafeMutablePointer where Pointee == baton_curl_handle {
         /// What libcurl measured of the exchange that has just ended.
-        func metrics(isUpload: Bool, isFailure: Bool = false) -> TransportMetrics {
+        ///
+        /// - Parameter peer: who answered the exchange before, which is mostly who answered this one.
+        func metrics(isUpload: Bool, isFailure: Bool = false, peer: inout CurlPeer) -> TransportMetrics {
             var measures = baton_curl_measures()
             baton_curl_handle_measure(self, &measures)
             if isFailure { forgetWhatWasNot(&measures) }
@@ -27,7 +48,7 @@
             metrics.bodyBytesReceived = measures.received < 0 ? nil : measures.received
             metrics.protocolName = Self.protocolName(measures.version)
             if let address = measures.address, address.pointee != 0 {
-                metrics.remoteAddress = Self.peer(String(cString: address), measures.port)
+                metrics.remoteAddress = peer.text(String(cString: address), measures.port)
             }
             return metrics
         }
@@ -48,12 +69,6 @@
 
         private static func time(from start: Int64, to end: Int64) -> Duration? {
             start < 0 || end < 0 ? nil : .microseconds(Swift.max(0, end - start))
-        }
-
-        /// Address and port; a socket in the file system has no port.
-        private static func peer(_ host: String, _ port: Int) -> String {
-            if port <= 0 || host.hasPrefix("/") { return host }
-            return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
 
         private static func protocolName(_ version: Int) -> String? {

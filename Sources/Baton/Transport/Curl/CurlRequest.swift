@@ -56,24 +56,28 @@
 
         /// The fields in their order. What frames the body is libcurl's to say; what it would add is kept out.
         private func setFields(_ request: HTTPRequest, hasBody: Bool) throws(BatonError) {
+            let names = FramingNames.all
             var hasAccept = false
+            var hasCodings = false
             var hasType = false
             var hasExpect = false
             for line in request.fields {
                 switch line.name {
-                case .contentLength where hasBody || line.value != "0": continue
-                case .transferEncoding: continue
-                case .accept: hasAccept = true
-                case .contentType: hasType = true
-                case "Expect": hasExpect = true
+                case names.contentLength where hasBody || line.value != "0": continue
+                case names.transferEncoding: continue
+                case names.accept: hasAccept = true
+                case names.acceptEncoding: hasCodings = true
+                case names.contentType: hasType = true
+                case names.expect: hasExpect = true
                 default: break
                 }
-                guard add(line.name.rawName, line.value) else {
+                guard line.name.isToken, add(line.name.rawName, line.value) else {
                     throw refused(
                         request,
                         "the field \(line.name.rawName.debugDescription) has a name or value that may not be sent")
                 }
             }
+            if !hasCodings { _ = baton_curl_request_codings(self) }
             if !hasAccept { _ = baton_curl_request_suppress(self, "Accept") }
             if hasBody, !hasExpect { _ = baton_curl_request_suppress(self, "Expect") }
             if hasBody, !hasType { _ = baton_curl_request_suppress(self, "Content-Type") }
@@ -92,21 +96,20 @@
         }
     }
 
-    extension HTTPRequest {
-        /// `urlString`, made in one allocation.
-        var joinedURL: String {
-            var url = ""
-            url.reserveCapacity(origin.scheme.utf8.count + origin.authority.utf8.count + target.utf8.count + 3)
-            url += origin.scheme
-            url += "://"
-            url += origin.authority
-            url += target
-            return url
-        }
+    /// The names that libcurl has something to say about, together because each is asked for with every field.
+    private struct FramingNames {
+        static let all = FramingNames()
+
+        let contentLength = HTTPFieldName.contentLength
+        let transferEncoding = HTTPFieldName.transferEncoding
+        let accept = HTTPFieldName.accept
+        let acceptEncoding = HTTPFieldName.acceptEncoding
+        let contentType = HTTPFieldName.contentType
+        let expect: HTTPFieldName = "Expect"
     }
 
     extension HTTPMethod {
-        fileprivate var isToken: Bool { !rawValue.isEmpty && rawValue.utf8.allSatisfy(\.isTokenByte) }
+        fileprivate var isToken: Bool { !rawValue.isEmpty && ByteSet.token.containsAll(rawValue) }
     }
 
     extension String {
