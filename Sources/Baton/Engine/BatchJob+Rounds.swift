@@ -20,7 +20,8 @@ extension BatchJob {
         }
         guard let decide = reconnect.decideLater else { return }
         let task = scheduler.startTask("a reconnect callback") { [self] in
-            follow(await decide(round), ofRound: number)
+            let decision = await decide(round)
+            UserCode.end { follow(decision, ofRound: number) }
         }
         let isOver = state.withLock { state in
             guard state.phase == .asking, state.round == number else { return true }

@@ -29,7 +29,7 @@ extension CallJob {
         var reading: ResponseReading?
         /// Whether the call was the whole way.
         var isWhole: Bool
-        var remains: Remains?
+        var remains: AnyObject?
 
         /// As its owner is told.
         var told: CallEnd {
@@ -39,8 +39,8 @@ extension CallJob {
 
     /// What few calls have to leave behind.
     final class Remains {
-        private let options: RequestOptions
         private let changed: CallDescription?
+        private let options: RequestOptions
         private let stack: InterceptorStack?
         private let scope: PlanScope?
         private let transmission: (any Transmission)?
@@ -65,7 +65,7 @@ extension CallJob {
             owner: owner, lane: state.lane, item: state.item, attempts: state.attempt, original: state.original.take(),
             subject: state.subject.take(), records: state.records.isEmpty ? [] : state.records, reading: reading,
             isWhole: isWhole,
-            remains: state.leavesMore ? Remains(&state) : nil)
+            remains: state.leavesMore ? Remains(&state) : state.changed.take())
         state.phase = .idle
         state.isOpen = false
         state.token &+= 1

@@ -1,22 +1,33 @@
 /// The way through interceptors, which is a Swift task; requests without any never see one.
 extension CallJob {
+    /// Hands the call over to its interceptors.
+    func interception(
+        _ placement: InterceptorPlacement, by stack: InterceptorStack, _ original: CallDescription,
+        _ state: inout State
+    ) -> Course {
+        state.phase = .intercepting
+        state.isExhausted = false
+        let source = state.source ?? ClientSource(engine, settings)
+        state.source = source
+        let context = AttemptContext(
+            run: run.id, call: state.number, attempt: max(1, state.attempt), options: state.options,
+            scheduler: scheduler, source: source, events: run.events)
+        return .intercept(
+            Intercepting(
+                original: original, layers: placement == .call ? stack.call : stack.attempt,
+                below: placement == .call ? .attempts : .exchange, context: context))
+    }
+
     /// Runs the interceptors; the last one hands on to a call with fewer layers.
-    func intercept(_ request: HTTPRequest, with layers: [InterceptorStack.Layer], below: Layers, _ token: UInt64) {
-        let begun: AttemptContext? = state.withLock { state in
-            guard state.phase == .preparing, state.token == token else { return nil }
-            state.phase = .intercepting
-            state.isExhausted = false
-            return AttemptContext(
-                run: run.id, call: state.number, attempt: max(1, state.attempt), options: state.options,
-                scheduler: scheduler, source: ClientSource(engine, settings), events: run.events)
-        }
-        guard let context = begun else { return }
+    func intercept(_ facts: consuming Intercepting, _ token: UInt64) {
+        let (request, below) = (facts.original.request, facts.below)
         let innermost: Next.Send = { [self] request, pass in
             await send(request, below: below, token: token, pass.take())
         }
-        let onion = layers.reversed().reduce(innermost) { next, layer in
-            let (interceptor, context) = (layer.interceptor, context.with(layer.id))
-            return { request, pass in
+        var onion = innermost
+        for layer in facts.layers.reversed() {
+            let (interceptor, context, next) = (layer.interceptor, facts.context.with(layer.id), onion)
+            onion = { request, pass in
                 do {
                     return .success(
                         try await interceptor.intercept(request, context: context, next: Next(pass, next)))
@@ -27,8 +38,9 @@ extension CallJob {
                 }
             }
         }
-        let task = scheduler.startTask("an interceptor") { [self] in
-            intercepted(await onion(request, NextPass(.first)), token: token, below: below)
+        let task = scheduler.startTask("an interceptor") { [self, onion] in
+            let result = await onion(request, NextPass(.first))
+            UserCode.end { intercepted(result, token: token, below: below) }
         }
         let isStale = state.withLock { state in
             guard state.token == token, state.phase == .intercepting else { return true }
@@ -71,13 +83,13 @@ extension CallJob {
                 child.retire()
                 return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
             }
-            let (result, attempts) = await scheduler.waiting {
-                await withCheckedContinuation { continuation in
-                    child.start(
-                        passage.original.with(request), layers: below, number: passage.number, attempt: passage.attempt,
-                        scope: passage.scope, owner: Waiter(continuation, within: self), lane: 0)
-                }
+            scheduler.beginWait()
+            let (result, attempts) = await withCheckedContinuation { continuation in
+                child.start(
+                    passage.original.with(request), layers: below, number: passage.number, attempt: passage.attempt,
+                    scope: passage.scope, owner: Waiter(continuation, within: self), lane: 0)
             }
+            scheduler.endWait()
             let (waited, isSpent) = child.state.withLock { ($0.slotWait, $0.isCancelled) }
             let isKept = state.withLock { state in
                 guard state.token == token else { return false }

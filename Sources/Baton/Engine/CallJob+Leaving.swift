@@ -12,7 +12,7 @@ extension CallJob {
         case end(BatonError)
         case refuse(BatonError)
         case coalesce
-        case intercept(InterceptorPlacement)
+        case intercept(Intercepting)
         case adapt(Adapting)
         /// What takes the body has something to say in the request.
         case prepare
@@ -31,6 +31,15 @@ extension CallJob {
     struct Adapting {
         var original: CallDescription
         var adapters: [any RequestAdapter]
+        var context: AttemptContext
+    }
+
+    /// What interceptors are called with.
+    struct Intercepting {
+        var original: CallDescription
+        var layers: [InterceptorStack.Layer]
+        /// What the last one hands on to.
+        var below: Layers
         var context: AttemptContext
     }
 
@@ -65,11 +74,15 @@ extension CallJob {
         case .refuse(let error): refuse(error, token)
         case .coalesce:
             guard !coalesces(token) else { return }
-            let isIntercepted = state.withLock { state in
-                state.layers == .all && !((state.stack ?? settings.stack)?.call.isEmpty ?? true)
+            proceed(token) { state, now, sequel in
+                if state.layers == .all, let stack = state.stack ?? settings.stack, !stack.call.isEmpty,
+                    let original = state.original
+                {
+                    return interception(.call, by: stack, original, &state)
+                }
+                return begin(&state, now, &sequel)
             }
-            if isIntercepted { intercept(.call, token) } else { beginAttempt(token) }
-        case .intercept(let placement): intercept(placement, token)
+        case .intercept(let facts): intercept(facts, token)
         case .adapt(let facts): adapt(facts, token)
         case .prepare: prepare(token)
         case .askBreaker: if passesBreaker(token) { enqueue(token) }
@@ -118,20 +131,11 @@ extension CallJob {
         guard let stack = state.stack ?? settings.stack, !stack.attempt.isEmpty else {
             return queue(&state, now, &sequel)
         }
-        guard let adapters = stack.adapters, let original = state.call else { return .intercept(.attempt) }
+        guard let original = state.call else { return .none }
+        guard let adapters = stack.adapters else { return interception(.attempt, by: stack, original, &state) }
         let context = AttemptContext(
             run: run.id, call: state.number, attempt: state.attempt, options: state.options, scheduler: scheduler)
         return .adapt(Adapting(original: original, adapters: adapters, context: context))
-    }
-
-    private func intercept(_ placement: InterceptorPlacement, _ token: UInt64) {
-        let (stack, original) = state.withLock { state in (state.stack ?? settings.stack, state.call) }
-        guard let original, let stack else { return }
-        if placement == .call {
-            intercept(original.request, with: stack.call, below: .attempts, token)
-        } else {
-            intercept(original.request, with: stack.attempt, below: .exchange, token)
-        }
     }
 
     /// Lets adapters change the request: closures of others, so the lock is not held.
@@ -140,7 +144,7 @@ extension CallJob {
         do {
             for adapter in facts.adapters { try adapter.adapt(&request, context: facts.context) }
             if let fault = request.fault(beyond: facts.original.request) { throw fault }
-            let changed = facts.original.with(request)
+            let changed = facts.original.with(consume request)
             proceed(token) { state, now, sequel in
                 sequel.change(to: changed, in: &state)
                 return queue(&state, now, &sequel)

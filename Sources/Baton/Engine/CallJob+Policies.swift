@@ -111,7 +111,8 @@ extension CallJob {
 
     private func askLater(_ ask: @escaping @Sendable () async -> RetryDecision?, _ error: BatonError, _ token: UInt64) {
         let task = scheduler.startTask("a retry policy's closure") { [self] in
-            decide(error, .given(await ask()), token)
+            let answer = await ask()
+            UserCode.end { decide(error, .given(answer), token) }
         }
         let isStale = state.withLock { state in
             guard state.token == token, state.phase == .preparing else { return true }

@@ -88,22 +88,24 @@ final class CallJob: Cancellable, RunPart {
         var children: [CallJob] = []
         /// A call that served an interceptor, for the next one.
         var spare: CallJob?
+        /// Where interceptors get their clients from; nil until there is one.
+        var source: ClientSource?
         /// Exchanges that were given up while the transport had them: they keep their slots for a while.
         var orphans: [Orphan] = []
         /// For good: a call that was cancelled between two uses, or before the first, does not begin the next one.
         var cancellation: BatonError?
 
         var isCancelled: Bool { cancellation != nil }
-        /// Whether there is more than the original request to leave behind.
+        /// Whether there is more to leave behind than what travelled.
         var leavesMore: Bool {
-            changed != nil || !options.isEmpty || stack != nil || scope != nil || transmission != nil
+            !options.isEmpty || stack != nil || scope != nil || transmission != nil
                 || reply != nil || task != nil
         }
         /// Whether a redirect waits for its slot, or for its place in a batch.
         var isHopInLine: Bool { hops > 0 && (phase == .waiting || phase == .returning) }
         /// Whether nobody wants to know more of an exchange than that it succeeded.
         var isUnwatched: Bool {
-            departed == nil && breaker == nil && hops == 0 && layers != .exchange && records.isEmpty
+            departed == nil && breaker == nil && hops == 0 && records.isEmpty
         }
         var call: CallDescription? { changed ?? original }
         var watch: Watch { Watch(breaker: breaker, policies: policies, departed: departed) }
@@ -177,7 +179,7 @@ final class CallJob: Cancellable, RunPart {
             if let cancellation = state.cancellation { return .end(cancellation) }
             if layers == .all {
                 if options.coalescing ?? settings.coalescing != nil, original.sink == nil { return .coalesce }
-                if let stack, !stack.call.isEmpty { return .intercept(.call) }
+                if let stack, !stack.call.isEmpty { return interception(.call, by: stack, original, &state) }
             }
             if needsPlace {
                 state.phase = .backingOff

@@ -203,7 +203,7 @@ extension ChainJob {
                 state.task = nil
                 return true
             }
-            if isCurrent { arrive(.node(result)) }
+            if isCurrent { UserCode.end { arrive(.node(result)) } }
         }
         let isOver = state.withLock { state in
             guard state.phase == .waiting, state.token == token, state.arrival == nil else { return true }

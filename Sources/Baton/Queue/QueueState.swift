@@ -60,14 +60,16 @@ package struct QueueState<Waiter> {
         fileprivate let generation: UInt32
     }
 
-    /// Gives `waiter` a slot at once, or lets it wait. `host` must be current, see ``host(for:cached:)``.
+    /// Gives `waiter` a slot at once, or lets it wait; it is made only where it has to. `host` must be current, see
+    /// ``host(for:cached:)``.
     @inline(__always)
     package mutating func admit(
-        _ waiter: Waiter, host: HostID, run: UInt64, priority: Priority = .normal, position: Position = .back
+        _ waiter: @autoclosure () -> Waiter, host: HostID, run: UInt64, priority: Priority = .normal,
+        position: Position = .back
     ) -> Admission {
         assert(isCurrent(host), "the host was forgotten: ask for it under the same lock")
         if core.take(host.index, run: run) { return .granted }
-        return enqueue(waiter, host: host.index, run: run, priority: priority, position: position)
+        return enqueue(waiter(), host: host.index, run: run, priority: priority, position: position)
     }
 
     private mutating func enqueue(

@@ -30,7 +30,7 @@ package final class CallDescription: Sendable {
     }
 
     /// The same call with the request as interceptors changed it.
-    package func with(_ request: HTTPRequest) -> CallDescription {
+    package func with(_ request: consuming HTTPRequest) -> CallDescription {
         CallDescription(request: request, output: output, options: options, sink: sink)
     }
 }

@@ -80,7 +80,10 @@ package final class LiveScheduler: Scheduler {
     package func startTask(
         _ name: String, _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
-        Task.detached(operation: body)
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            return Task.detached(executorPreference: self, operation: body)
+        }
+        return Task.detached(operation: body)
     }
 
     package func beginWait() {}
@@ -127,5 +130,21 @@ package final class LiveScheduler: Scheduler {
         timers.withLock { timers in
             if let earliest = timers.heap.earliest, earliest < timers.armed { arm(&timers, at: earliest) }
         }
+    }
+}
+
+/// Swift tasks are user work of the workers, where the system lets tasks be given an executor: what one waits for mostly
+/// comes about on a worker, and the task goes on there without a trip through Dispatch.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension LiveScheduler: TaskExecutor, Job {
+    package func enqueue(_ job: consuming ExecutorJob) {
+        // A job is one pointer, and is run once; as a number it needs no object to carry it.
+        execute(self, Signal(kind: 0, token: UInt64(unsafeBitCast(UnownedJob(job), to: UInt.self))))
+    }
+
+    /// Runs a task's job.
+    package func run(_ signal: Signal) {
+        let job = unsafeBitCast(UInt(signal.token), to: UnownedJob.self)
+        UserCode.runPiece(self) { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

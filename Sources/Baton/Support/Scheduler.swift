@@ -26,7 +26,8 @@ package protocol Scheduler: AnyObject, Sendable {
     func handOver()
     /// A caller's completion, on the queue that the caller named.
     func deliver(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void)
-    /// A Swift task, for closures that are asynchronous. `name` says whose they are, where a test has to name one.
+    /// A Swift task, for closures that are asynchronous. `name` says whose they are, where a test has to name one. What
+    /// the library does when theirs is done stands in ``UserCode/end(_:)``.
     func startTask(
         _ name: String, _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never>

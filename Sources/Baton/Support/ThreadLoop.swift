@@ -28,6 +28,8 @@ final class ThreadLoop {
     var isInUserCode = false
     /// Whether the thread is a worker, where user code may run.
     var isWorker = false
+    /// What the first and the last of these were around the piece of a Swift task that is being run; nil without one.
+    var aroundTask: (isDraining: Bool, isWorker: Bool)?
     /// User work for this worker to go on with, without a trip through the pool.
     var next: Work?
     /// User work that came up on a thread where it may not run.
@@ -35,37 +37,47 @@ final class ThreadLoop {
     /// Whether plans are being released further up on the stack; see `ReleaseList`.
     var releasing: [AnyObject]?
 
-    /// What is taken out leaves a hole behind, so that it is moved rather than copied.
+    /// What is taken out leaves a hole behind, so that it is moved rather than copied; holes at the end are filled again.
     @exclusivity(unchecked)
     private var ring: [Work?] = []
     @exclusivity(unchecked)
     private var head = 0
+    /// One past the last in the ring.
+    @exclusivity(unchecked)
+    private var tail = 0
 
-    var isEmpty: Bool { head == ring.count }
+    var isEmpty: Bool { head == tail }
 
-    func append(_ work: Work) {
-        ring.append(work)
+    func append(_ work: consuming Work) {
+        if tail < ring.count { ring[tail] = work } else { ring.append(work) }
+        tail += 1
     }
 
     func popFirst() -> Work? {
-        guard head < ring.count else { return nil }
+        guard head < tail else { return nil }
         let work = ring[head].take()
         head += 1
-        if head == ring.count {
-            ring.removeAll(keepingCapacity: ring.capacity <= 4_096)
-            head = 0
+        if head == tail {
+            empty()
         } else if head >= 1_024 {
             ring.removeSubrange(..<head)
-            head = 0
+            (head, tail) = (0, tail - head)
         }
         return work
     }
 
+    /// The room of a crowd is not kept.
+    private func empty() {
+        (head, tail) = (0, 0)
+        if ring.count > 4_096 { ring = [] }
+    }
+
     /// Everything that waits, engine work before user work, for another thread to take over.
     func takeAll() -> [Work] {
-        var all = ring[head...].compactMap { $0 }
-        ring.removeAll(keepingCapacity: true)
-        head = 0
+        // Mostly nothing does.
+        if isEmpty, next == nil, outgoing.isEmpty { return [] }
+        var all: [Work] = []
+        while let work = popFirst() { all.append(work) }
         if let next { all.append(next) }
         next = nil
         all += outgoing
@@ -132,5 +144,29 @@ package enum UserCode {
         loop.isInUserCode = true
         defer { loop.isInUserCode = wasInUserCode }
         return try body()
+    }
+
+    /// Runs a piece of a Swift task, up to where it waits or ends. What is posted meanwhile is done within the post, and
+    /// user work goes to other threads: nothing is left for when the piece returns, because it may block.
+    static func runPiece(_ scheduler: any Scheduler, _ piece: () -> Void) {
+        let loop = ThreadLoop.current
+        if !loop.isEmpty || loop.next != nil { scheduler.handOver() }
+        let around = (loop.isDraining, loop.isWorker)
+        loop.aroundTask = around
+        (loop.isDraining, loop.isWorker) = (false, false)
+        piece()
+        loop.aroundTask = nil
+        (loop.isDraining, loop.isWorker) = around
+    }
+
+    /// What a Swift task of ours does last, when all that is not ours is done: the loop around it goes on with what
+    /// comes of it.
+    static func end(_ body: () -> Void) {
+        let loop = ThreadLoop.current
+        guard let around = loop.aroundTask else { return body() }
+        let own = (loop.isDraining, loop.isWorker)
+        (loop.isDraining, loop.isWorker) = around
+        body()
+        (loop.isDraining, loop.isWorker) = own
     }
 }

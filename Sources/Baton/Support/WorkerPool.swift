@@ -141,8 +141,7 @@ extension ThreadLoop {
         isDraining = true
         defer { isDraining = false }
         var done = 0
-        while let work = popFirst() ?? takeNext() {
-            work.job.run(work.signal)
+        while runNext() {
             done += 1
             if done % 64 == 0 { pool.noteProgress() }
             guard done % Self.turn == 0 else { continue }
@@ -153,8 +152,15 @@ extension ThreadLoop {
     }
 
     private func takeNext() -> Work? {
-        defer { next = nil }
-        return next
+        // Mostly there is none.
+        next == nil ? nil : next.take()
+    }
+
+    /// Does one piece of work; false when there is none.
+    private func runNext() -> Bool {
+        guard let work = popFirst() ?? takeNext() else { return false }
+        work.job.run(work.signal)
+        return true
     }
 
     /// Drains the ring on a thread that is not ours but may be kept: as a worker does, for one turn.
@@ -162,10 +168,7 @@ extension ThreadLoop {
         isDraining = true
         isWorker = true
         var done = 0
-        while done < Self.turn, let work = popFirst() ?? takeNext() {
-            work.job.run(work.signal)
-            done += 1
-        }
+        while done < Self.turn, runNext() { done += 1 }
         let rest = takeAll()
         (isWorker, isDraining) = (false, false)
         pool.submit(rest)
