@@ -8,6 +8,7 @@ import Testing
 struct BlockingClosureTests {
     enum Place: CaseIterable, Sendable {
         case derive, map, recover, observer, reconnect, onEach, input, completion
+        case asyncDerive, asyncReconnect, interceptor
     }
 
     enum Carrier: CaseIterable, Sendable {
@@ -16,10 +17,13 @@ struct BlockingClosureTests {
 
     /// A client over a transport of that kind; what it has to keep alive comes with it.
     private static func client(
-        _ carrier: Carrier, observers: [any EventObserver] = []
+        _ carrier: Carrier, observers: [any EventObserver] = [], interceptors: [any Interceptor] = []
     ) throws -> (Client, keeps: LoopbackServer?) {
         func client(_ transport: any Transport, _ baseURL: String = "http://h") -> Client {
-            Client(baseURL: baseURL, transport: transport, retry: .none, observers: observers) { $0.maxConcurrency = 2 }
+            Client(baseURL: baseURL, transport: transport, retry: .none, observers: observers) {
+                $0.maxConcurrency = 2
+                $0.interceptors = interceptors
+            }
         }
         switch carrier {
         case .inline: return (client(InlineTransport(reply(to:))), nil)
@@ -61,10 +65,30 @@ struct BlockingClosureTests {
         }
     }
 
+    /// Waits in the first run before its request is passed on, and when the response is there.
+    private final class Holder: Interceptor {
+        let client = LockBox<Client?>(nil)
+        let waited = Record<Bool>()
+
+        func intercept(_ request: HTTPRequest, context: AttemptContext, next: Next) async throws -> HTTPResponse {
+            let client = client.withLock { client in
+                defer { client = nil }
+                return client
+            }
+            guard let client else { return try await next(request) }
+            waited.add(BlockingClosureTests.waitForAnother(client))
+            let response = try await next(request)
+            waited.add(BlockingClosureTests.waitForAnother(client))
+            return response
+        }
+    }
+
     @Test("Z01: a closure may wait for another run of the same client", arguments: Place.allCases, Carrier.allCases)
     func waits(place: Place, carrier: Carrier) async throws {
-        let observer = Waiter()
-        let (client, keeps) = try Self.client(carrier, observers: place == .observer ? [observer] : [])
+        let (observer, interceptor) = (Waiter(), Holder())
+        let (client, keeps) = try Self.client(
+            carrier, observers: place == .observer ? [observer] : [],
+            interceptors: place == .interceptor ? [interceptor] : [])
         let waited = Record<Bool>()
         let wait: @Sendable () -> Void = { waited.add(Self.waitForAnother(client)) }
         let ended = Gate()
@@ -98,6 +122,23 @@ struct BlockingClosureTests {
                     wait()
                     return .accept
                 })
+        case .asyncDerive:
+            start(
+                GetItem(n: 1).then { item in
+                    await Task.yield()
+                    wait()
+                    return GetItem(n: item.n + 1)
+                })
+        case .asyncReconnect:
+            start(
+                items.reconnect { _ in
+                    await Task.yield()
+                    wait()
+                    return .accept
+                })
+        case .interceptor:
+            interceptor.client.withLock { $0 = client }
+            start(GetItem(n: 1))
         case .onEach: start(items.onEach { _, _ in wait() })
         case .input:
             start(
@@ -113,7 +154,7 @@ struct BlockingClosureTests {
             }
         }
         #expect(await ended.opens())
-        let all = waited.all + observer.waited.all
+        let all = waited.all + observer.waited.all + interceptor.waited.all
         #expect(!all.isEmpty)
         #expect(all.allSatisfy { $0 })
         keeps?.stop()
@@ -132,6 +173,28 @@ struct BlockingClosureTests {
                         return Chain.value(item.n)
                     }
                 }, maxConcurrency: count))
+        #expect(report.allSucceeded)
+        #expect(waited.all == Array(repeating: true, count: count))
+    }
+
+    @Test("Z01: fifty interceptors may wait at the same time, each for a run of its own (20 by default)")
+    func manyInterceptors() async throws {
+        /// Waits for a run of another client over the same transport.
+        struct Holding: Interceptor {
+            let other: Client
+            let waited: Record<Bool>
+
+            func intercept(_ request: HTTPRequest, context: AttemptContext, next: Next) async throws -> HTTPResponse {
+                let response = try await next(request)
+                waited.add(BlockingClosureTests.waitForAnother(other))
+                return response
+            }
+        }
+        let count = Scale.count(50, everyday: 20)
+        let (other, _) = try Self.client(.serialQueue)
+        let waited = Record<Bool>()
+        let (client, _) = try Self.client(.serialQueue, interceptors: [Holding(other: other, waited: waited)])
+        let report = try await client.run(Batch((0..<count).map { GetItem(n: $0) }, maxConcurrency: count))
         #expect(report.allSucceeded)
         #expect(waited.all == Array(repeating: true, count: count))
     }
