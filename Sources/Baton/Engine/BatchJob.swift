@@ -171,10 +171,7 @@ final class BatchJob: Cancellable, RunPart, CallOwner, PlanOwner {
     private func begin(_ input: any BatchInput) {
         if let count = input.count { results.reserve(count) }
         if !results.keepsAll {
-            results.whenRoom { [weak self] in
-                guard let self else { return }
-                scheduler.post(self, Signal(kind: Self.advance))
-            }
+            results.whenRoom { [self] in scheduler.post(self, Signal(kind: Self.advance)) }
         }
         let done = description.isRedriven ? (0..<(input.count ?? 0)).count { results.isDone($0) } : 0
         state.withLock { state in

@@ -240,7 +240,7 @@ extension CallJob: TransportEvents {
         guard run.events != nil, let call = state.call else { return nil }
         if let subject = state.subject { return AttemptEvent(subject, at: now) }
         let subject = AttemptEvent.Subject(
-            run: run.id, call: state.number, attempt: max(1, state.attempt), request: call.request,
+            run: run.id, call: state.number, attempt: max(1, state.attempt), sent: call,
             isUndo: state.scope?.isUndo ?? false, place: state.place)
         state.subject = subject
         return AttemptEvent(subject, at: now)

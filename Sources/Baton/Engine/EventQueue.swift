@@ -55,14 +55,12 @@ final class EventQueue: Job, EventSink {
             state.completion = nil
             return (events, completion)
         }
-        let setting = _EventSetting(scheduler: scheduler)
-        let loop = ThreadLoop.current
-        for event in events {
-            UserCode.call(scheduler, loop) {
-                for observer in observers { observer._observe(event, setting) }
-            }
-        }
         if !events.isEmpty {
+            let setting = _EventSetting(scheduler: scheduler)
+            // All in one call: whoever blocks there holds up what is told after it, and nothing else.
+            UserCode.call(scheduler) {
+                for event in events { for observer in observers { observer._observe(event, setting) } }
+            }
             // What few events need is kept; a crowd's room is not.
             if events.count <= 256 {
                 events.removeAll(keepingCapacity: true)

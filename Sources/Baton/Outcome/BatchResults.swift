@@ -124,7 +124,7 @@ extension BatchLog.Record {
         let result: Outcome<Item>.Result =
             switch status {
             case .notStarted: .notStarted
-            case .succeeded: value().map { .succeeded($0) } ?? .cancelled
+            case .succeeded: if let value = value() { .succeeded(value) } else { .cancelled }
             case .failed: .failed(error ?? BatonError(.cancelled))
             case .cancelled: .cancelled
             }

@@ -29,16 +29,19 @@ public struct Outcome<Value: Sendable>: Sendable {
     }
 
     /// The value; nil unless the item succeeded.
+    @inlinable
     public var value: Value? {
         if case .succeeded(let value) = result { value } else { nil }
     }
 
     /// The error; nil unless the item failed.
+    @inlinable
     public var error: BatonError? {
         if case .failed(let error) = result { error } else { nil }
     }
 
     /// Whether the item succeeded.
+    @inlinable
     public var isSuccess: Bool {
         if case .succeeded = result { true } else { false }
     }

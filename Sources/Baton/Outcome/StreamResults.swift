@@ -100,7 +100,7 @@ package final class StreamResults: AnyBatchResults {
     }
 
     package func whenRoom(_ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.whenRoom = body }
+        state.withLock { if $0.end == nil { $0.whenRoom = body } }
     }
 
     package var report: any Sendable { () }
@@ -109,12 +109,13 @@ package final class StreamResults: AnyBatchResults {
 
     /// Nothing more will come.
     package func finish(_ result: Result<Void, BatonError>) {
-        let reader = state.withLock { state in
+        let (reader, whenRoom) = state.withLock { state in
             if state.end == nil { state.end = result }
-            state.whenRoom = nil
-            defer { state.reader = nil }
-            return state.reader
+            defer { (state.reader, state.whenRoom) = (nil, nil) }
+            return (state.reader, state.whenRoom)
         }
+        // What calls for more knows the batch, which knows these results: the end undoes that.
+        withExtendedLifetime(whenRoom) {}
         reader?.resume()
     }
 
@@ -149,7 +150,10 @@ package final class StreamResults: AnyBatchResults {
 
     /// The item as its reader gets it.
     package func outcome<Item: Sendable>(of item: Ended, as type: Item.Type) -> Outcome<Item> {
-        item.record.outcome(item.error, since: start) { item.value.flatMap { Erased.value($0, as: Item.self) } }
+        item.record.outcome(item.error, since: start) {
+            guard let value = item.value else { return nil }
+            return Erased.value(value, as: Item.self)
+        }
     }
 
     private func nextIndex(_ state: State) -> Int? {

@@ -43,37 +43,56 @@ final class ArrayInput<P: Plan>: BatchInput {
 }
 
 /// Plans of a sequence, whose iterator is taken out of its box while it runs: it is the user's code.
-final class SequenceInput<S: Sequence & Sendable>: BatchInput where S.Element: Plan {
-    private struct Source {
-        var iterator: S.Iterator?
-        /// The index of what the iterator gives next.
-        var index = 0
-    }
-
-    private let source: LockBox<Source>
+final class SequenceInput: BatchInput {
+    private let cursor: LockBox<(any PlanCursor)?>
     let count: Int?
 
-    init(_ plans: S, count: Int?) {
-        source = LockBox(Source(iterator: plans.makeIterator()))
+    init<S: Sequence>(_ plans: S, count: Int?) where S.Element: Plan {
+        cursor = LockBox(SequenceCursor(plans.makeIterator()))
         self.count = count
     }
 
     var runsUserCode: Bool { true }
 
     func next(_ index: Int, in context: _PlanContext) throws(BatonError) -> _PlanNode? {
-        var taken = source.withLock { source in
-            let taken = source
-            source.iterator = nil
-            return taken
+        guard let taken = cursor.withLock({ $0.take() }), taken.skip(to: index) else { return nil }
+        defer { if !taken.isOver { cursor.withLock { $0 = taken } } }
+        return try taken.next(in: context)
+    }
+}
+
+/// Where the reading of a sequence stands. It knows no types towards the outside, so that each step costs no look-up of
+/// generic metadata.
+private protocol PlanCursor: AnyObject {
+    /// Whether there is nothing more.
+    var isOver: Bool { get }
+    /// Passes over what a report says is done; false when the end comes before.
+    func skip(to index: Int) -> Bool
+    func next(in context: _PlanContext) throws(BatonError) -> _PlanNode?
+}
+
+private final class SequenceCursor<I: IteratorProtocol>: PlanCursor where I.Element: Plan {
+    private var iterator: I
+    /// The index of what the iterator gives next.
+    private var index = 0
+    private(set) var isOver = false
+
+    init(_ iterator: I) { self.iterator = iterator }
+
+    func skip(to index: Int) -> Bool {
+        while self.index < index {
+            guard iterator.next() != nil else { return false }
+            self.index += 1
         }
-        // Items that a report says are done are passed over.
-        while taken.index < index {
-            guard taken.iterator?.next() != nil else { return nil }
-            taken.index += 1
+        return true
+    }
+
+    func next(in context: _PlanContext) throws(BatonError) -> _PlanNode? {
+        guard let plan = iterator.next() else {
+            isOver = true
+            return nil
         }
-        guard let plan = taken.iterator?.next() else { return nil }
-        taken.index += 1
-        source.withLock { $0 = taken }
+        index += 1
         return try plan._node(in: context)
     }
 }
