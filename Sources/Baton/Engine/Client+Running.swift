@@ -3,7 +3,9 @@ public import Dispatch
 extension Client {
     /// Runs a plan and waits for what it yields. Cancelling the task cancels the run.
     public func run<P: Plan>(_ plan: P) async throws(BatonError) -> P.Output {
-        let core = launch(plan, isCancelled: Task.isCancelled)
+        // This runs on a thread of Swift's pool, and waits: a request may as well leave from here. What has closures of the
+        // user's, which may block, begins on a worker.
+        let core = launch(plan, isCancelled: Task.isCancelled, isHere: plan is any Request)
         let result = await withTaskCancellationHandler {
             await core.result
         } onCancel: {
@@ -48,13 +50,13 @@ extension Client {
 
     func launch<P: Plan>(
         _ plan: P, in scope: CancellationScope? = nil, isCancelled: Bool = false, keepsTrace: Bool = false,
-        completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
+        isHere: Bool = false, completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
     ) -> RunCore {
         let run = RunCore(
             engine: engine, settings: settings, scope: scope, keepsTrace: keepsTrace,
             presentation: settings.observers.isEmpty ? nil : plan.ownPresentation, completion: completion)
         scope?.add(run)
-        run.start(.plan(plan), isCancelled: isCancelled)
+        run.start(.plan(plan), isCancelled: isCancelled, isHere: isHere)
         return run
     }
 }

@@ -52,10 +52,12 @@ package final class RunCore: PlanOwner, Job {
                 scope: WeakScope(scope: scope), trace: keepsTrace ? RunTrace() : nil, completion: completion))
     }
 
-    /// Begins, on another thread than the caller's.
+    /// Begins, on another thread than the caller's unless that may be used.
     ///
-    /// - Parameter isCancelled: whether the run was cancelled before it began; then it only ends.
-    func start(_ node: _PlanNode, isCancelled: Bool = false, isShared: Bool = false) {
+    /// - Parameters:
+    ///   - isCancelled: whether the run was cancelled before it began; then it only ends.
+    ///   - isHere: whether it begins on the caller's thread. User work that it gives rise to goes to a worker all the same.
+    func start(_ node: _PlanNode, isCancelled: Bool = false, isShared: Bool = false, isHere: Bool = false) {
         let root = ChainJob(run: self, owner: self, lane: 0, isNested: false, node: node)
         let isCancelled = state.withLock { state in
             state.root = root
@@ -72,7 +74,7 @@ package final class RunCore: PlanOwner, Job {
         } else if isCancelled {
             root.fail(with: CallJob.cancelled)
         }
-        engine.scheduler.execute(root, .start)
+        if isHere { engine.scheduler.post(root, .start) } else { engine.scheduler.execute(root, .start) }
     }
 
     /// Stops the run: when this returns, nothing more is sent and no closure is called.

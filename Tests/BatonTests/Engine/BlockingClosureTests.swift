@@ -160,6 +160,17 @@ struct BlockingClosureTests {
         keeps?.stop()
     }
 
+    @Test("Z01: what stands around a request that is awaited may wait for another run", arguments: Carrier.allCases)
+    func waitsAroundAwaited(carrier: Carrier) async throws {
+        let (observer, interceptor) = (Waiter(), Holder())
+        let (client, keeps) = try Self.client(carrier, observers: [observer], interceptors: [interceptor])
+        observer.client.withLock { $0 = client }
+        interceptor.client.withLock { $0 = client }
+        #expect(try await client.run(GetItem(n: 1)).n == 1)
+        #expect(observer.waited.all == [true] && interceptor.waited.all == [true, true])
+        keeps?.stop()
+    }
+
     @Test("Z01: fifty closures may wait at the same time, each for a run of its own (20 by default)")
     func manyAtOnce() async throws {
         let count = Scale.count(50, everyday: 20)
