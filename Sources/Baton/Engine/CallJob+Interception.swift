@@ -6,7 +6,7 @@ extension CallJob {
         _ state: inout State
     ) -> Course {
         state.phase = .intercepting
-        state.isExhausted = false
+        (state.isExhausted, state.isPassTaken) = (false, false)
         let source = state.source ?? ClientSource(engine, settings)
         state.source = source
         let context = AttemptContext(
@@ -22,7 +22,7 @@ extension CallJob {
     func intercept(_ facts: consuming Intercepting, _ token: UInt64) {
         let (request, below) = (facts.original.request, facts.below)
         let innermost: Next.Send = { [self] request, pass in
-            await send(request, below: below, token: token, pass.take())
+            await send(request, below: below, token: token, pass)
         }
         var onion = innermost
         for layer in facts.layers.reversed() {
@@ -39,7 +39,7 @@ extension CallJob {
             }
         }
         let task = scheduler.startTask("an interceptor") { [self, onion] in
-            let result = await onion(request, NextPass(.first))
+            let result = await onion(request, .own)
             UserCode.end { intercepted(result, token: token, below: below) }
         }
         let isStale = state.withLock { state in
@@ -65,9 +65,9 @@ extension CallJob {
 
     /// Sends what came through the interceptors, and waits for its end without holding a thread.
     private func send(
-        _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn
+        _ request: HTTPRequest, below: Layers, token: UInt64, _ pass: NextPass
     ) async -> Result<HTTPResponse, BatonError> {
-        switch state.withLock({ prepare(request, below: below, token: token, turn, &$0) }) {
+        switch state.withLock({ prepare(request, below: below, token: token, pass, &$0) }) {
         case .over:
             // Whoever goes on asking for a call that has ended shares the thread with others at least.
             await Task.yield()
@@ -79,14 +79,17 @@ extension CallJob {
             return .failure(error)
         case .ready(let passage):
             let child = passage.child
-            if let fault = request.fault(beyond: passage.original.request) {
+            let description: CallDescription
+            do throws(MessageFault) {
+                description = try passage.original.changed(to: request)
+            } catch {
                 child.retire()
-                return .failure(.wrapping(fault, as: .invalidRequest, "").with(phase: .intercept))
+                return .failure(.wrapping(error, as: .invalidRequest, "").with(phase: .intercept))
             }
             scheduler.beginWait()
             let (result, attempts) = await withCheckedContinuation { continuation in
                 child.start(
-                    passage.original.with(request), layers: below, number: passage.number, attempt: passage.attempt,
+                    description, layers: below, number: passage.number, attempt: passage.attempt,
                     scope: passage.scope, owner: Waiter(continuation, within: self), lane: 0)
             }
             scheduler.endWait()
@@ -126,11 +129,12 @@ extension CallJob {
 
     /// Decides whether an interceptor's request is sent.
     private func prepare(
-        _ request: HTTPRequest, below: Layers, token: UInt64, _ turn: NextPass.Turn,
+        _ request: HTTPRequest, below: Layers, token: UInt64, _ pass: NextPass,
         _ state: inout State
     ) -> Preparation {
         guard state.token == token, state.phase == .intercepting, !state.isCancelled, let original = state.original
         else { return .over }
+        let turn = pass.take(&state.isPassTaken)
         if turn != .first {
             let limit = (state.options.retry ?? settings.retry).attempts
             guard turn == .replay || state.attempt < limit else {

@@ -143,10 +143,10 @@ extension CallJob {
         var request = facts.original.request
         do {
             for adapter in facts.adapters { try adapter.adapt(&request, context: facts.context) }
-            if let fault = request.fault(beyond: facts.original.request) { throw fault }
-            let changed = facts.original.with(consume request)
+            let changed = try facts.original.changed(to: consume request)
+            let isChanged = changed !== facts.original
             proceed(token) { state, now, sequel in
-                sequel.change(to: changed, in: &state)
+                if isChanged { sequel.change(to: changed, in: &state) }
                 return queue(&state, now, &sequel)
             }
         } catch {

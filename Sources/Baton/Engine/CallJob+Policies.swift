@@ -63,12 +63,15 @@ extension CallJob {
     }
 
     private func succeed(_ result: Result<HTTPResponse, BatonError>, _ token: UInt64) {
-        state.withLock { state in
+        let ending: Ending? = state.withLock { state in
+            guard state.phase != .idle, state.token == token else { return nil }
             // Calls that succeed at once keep no record; their one attempt says nothing that the report does not.
-            guard !state.records.isEmpty, state.token == token, state.layers != .exchange else { return }
-            state.records.append(record(state, result, wait: nil, ""))
+            if !state.records.isEmpty, state.layers != .exchange {
+                state.records.append(record(state, result, wait: nil, ""))
+            }
+            return end(&state)
         }
-        finish(result, token)
+        if let ending { tell(ending, result) }
     }
 
     private func decide(_ error: BatonError, _ answer: RetryFacts.Answer, _ token: UInt64) {

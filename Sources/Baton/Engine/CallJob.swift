@@ -84,6 +84,8 @@ final class CallJob: Cancellable, RunPart {
         var task: Task<Void, Never>?
         /// Whether the interceptors under way have been told that there are no attempts left.
         var isExhausted = false
+        /// Whether they have sent the attempt's own request.
+        var isPassTaken = false
         /// Exchanges that an interceptor has under way.
         var children: [CallJob] = []
         /// A call that served an interceptor, for the next one.

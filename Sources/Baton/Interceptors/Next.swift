@@ -5,7 +5,7 @@ public struct Next: Sendable {
     private let pass: NextPass
     private let send: Send
 
-    package init(_ pass: NextPass = NextPass(.first), _ send: @escaping Send) {
+    package init(_ pass: NextPass = .own, _ send: @escaping Send) {
         self.pass = pass
         self.send = send
     }
@@ -18,7 +18,7 @@ public struct Next: Sendable {
     /// The same for a request that has to be sent once more whatever the retry policy says, as after a refresh. It counts
     /// as an attempt, and its body must be replayable. Whoever calls it sees to it that it ends.
     package func replay(_ request: HTTPRequest) async throws(BatonError) -> HTTPResponse {
-        try await send(request, NextPass(.replay)).get()
+        try await send(request, .replay).get()
     }
 }
 
@@ -34,15 +34,21 @@ package struct NextPass: Sendable {
         case again
     }
 
-    private let turn: LockBox<Turn>
+    /// Whether a replay was sent; nil for the attempt's own pass, of which the call knows that.
+    private let isReplayed: LockBox<Bool>?
 
-    package init(_ turn: Turn) { self.turn = LockBox(turn) }
+    /// The attempt's own pass.
+    package static let own = NextPass(isReplayed: nil)
+    package static var replay: NextPass { NextPass(isReplayed: LockBox(false)) }
+
+    private init(isReplayed: LockBox<Bool>?) { self.isReplayed = isReplayed }
 
     /// What a request is that arrives at the transport's end now.
-    package func take() -> Turn {
-        turn.withLock { turn in
-            defer { turn = .again }
-            return turn
+    package func take(_ isOwnTaken: inout Bool) -> Turn {
+        func take(_ isTaken: inout Bool, _ turn: Turn) -> Turn {
+            defer { isTaken = true }
+            return isTaken ? .again : turn
         }
+        return isReplayed?.withLock { take(&$0, .replay) } ?? take(&isOwnTaken, .first)
     }
 }

@@ -149,6 +149,11 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
 
     // MARK: Checking
 
+    /// Whether nothing was changed since they were copied from the others, as far as a glance tells.
+    package func isCopy(of other: HTTPFields) -> Bool {
+        lines.isSameArray(as: other.lines) && defaults.isSameArray(as: other.defaults) && hidden == other.hidden
+    }
+
     /// The first line that may not be sent, with what is wrong with it; nil when all are fine.
     ///
     /// A name must be a token and a value must hold no CR, LF or NUL (RFC 9110, 5.1 and 5.5).

@@ -29,9 +29,16 @@ package final class CallDescription: RequestHolder {
         return CallDescription(request: request, output: output, options: options, sink: sink)
     }
 
-    /// The same call with the request as interceptors changed it.
+    /// The same call with another request.
     package func with(_ request: consuming HTTPRequest) -> CallDescription {
         CallDescription(request: request, output: output, options: options, sink: sink)
+    }
+
+    /// The same call with the request as interceptors changed it, if they did. Throws what forbids sending it.
+    package func changed(to request: consuming HTTPRequest) throws(MessageFault) -> CallDescription {
+        if request.isCopy(of: self.request) { return self }
+        if let fault = request.fault(beyond: self.request) { throw fault }
+        return with(request)
     }
 }
 

@@ -196,7 +196,7 @@ struct CancellationTests {
         let transport = HeldTransport()
         let client = Client(baseURL: "http://h", transport: transport, retry: .none)
         let run = client.start(Batch((0..<4).map(GetItem.init), maxConcurrency: maxConcurrency))
-        await transport.hasSent(1)
+        await transport.hasSent(maxConcurrency)
         // The one that has not begun first: the other makes room for it.
         run.cancelItem(2)
         run.cancelItem(0)
