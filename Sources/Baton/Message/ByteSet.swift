@@ -27,6 +27,7 @@ struct ByteSet: Sendable {
         text.utf8.withContiguousStorageIfAvailable(containsAll) ?? text.utf8.allSatisfy(contains)
     }
 
+    @inline(__always)
     func containsAll(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         for byte in bytes where !contains(byte) { return false }
         return true

@@ -30,6 +30,9 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
 
     public var description: String { rawValue }
 
+    /// The same as `== .get`, without a look at what that is.
+    var isGet: Bool { rawValue == "GET" }
+
     /// Whether the method only reads (RFC 9110, 9.2.1).
     public var isSafe: Bool {
         switch rawValue {

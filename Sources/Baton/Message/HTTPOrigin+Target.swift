@@ -11,9 +11,7 @@ extension HTTPOrigin {
     ///   - parameters: further parameters, percent-encoded already.
     /// - Throws: when the path holds a fragment, which is never sent: a `#` that is meant is written `%23`.
     package func target(path: String, query parameters: String = "") throws(MessageFault) -> String {
-        if parameters.isEmpty, query.isEmpty, URLText.isPlain(path) {
-            return pathPrefix.isEmpty ? path : pathPrefix + path
-        }
+        if parameters.isEmpty, let target = target(ofPlain: path) { return target }
         var path = path[...]
         var pathQuery: Substring = ""
         if path.utf8.contains(UInt8(ascii: "#")) {
@@ -41,16 +39,22 @@ extension HTTPOrigin {
         }
         return result
     }
+
+    /// The target of a path that needs no change and brings no query; nil for any other.
+    func target(ofPlain path: String) -> String? {
+        guard query.isEmpty, URLText.isPlain(path) else { return nil }
+        return pathPrefix.isEmpty ? path : pathPrefix + path
+    }
 }
 
 /// Paths and queries as they may stand in a URL.
 enum URLText {
     /// Whether the text is a path with one leading slash, no query and nothing to escape.
     static func isPlain(_ text: String) -> Bool {
-        let (slash, literals) = (UInt8(ascii: "/"), ByteSet.path)
+        let slash = UInt8(ascii: "/")
         var text = text
         return text.withUTF8 { bytes in
-            bytes.first == slash && (bytes.count == 1 || bytes[1] != slash) && literals.containsAll(bytes)
+            bytes.first == slash && (bytes.count == 1 || bytes[1] != slash) && ByteSet.path.containsAll(bytes)
         }
     }
 

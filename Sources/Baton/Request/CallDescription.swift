@@ -126,6 +126,8 @@ extension CallDescription {
     ) throws(MessageFault) -> (HTTPOrigin, target: String) {
         let path = source.path
         let query = source.query
+        // What most paths are needs no second look.
+        if query.isEmpty, let base = context.base, let target = base.target(ofPlain: path) { return (base, target) }
         let parameters =
             query.isEmpty
             ? "" : query.encoded(.query, defaultStyle: (options.coding ?? context.coding).parameterStyle)
@@ -172,7 +174,7 @@ extension HTTPRequest {
 
     fileprivate var faultOfOtherThanFields: MessageFault? {
         // What most requests are needs no look at its bytes.
-        if method == .get && body.isNone { return nil }
+        if method.isGet, body.isNone { return nil }
         if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenByte) {
             return MessageFault("method", "is no token (RFC 9110, 5.6.2)")
         }
