@@ -105,14 +105,41 @@ extension CallJob {
 
     // MARK: Cancelling
 
+    /// What was under way when a call was cancelled.
+    private struct Stopped: Sendable {
+        let phase: Phase
+        let ticket: RequestQueue.Ticket?
+        let transmission: (any Transmission)?
+        let backoff: TimerHandle?
+        let task: Task<Void, Never>?
+        let hedge: TimerHandle?
+        let key: CoalescingKey?
+        let host: HostID?
+        let watch: Watch
+        /// The attempt whose end has yet to be told; nil where there is none, or nobody to tell.
+        let attempt: AttemptEvent?
+        /// The call's token from then on.
+        var token: UInt64
+
+        init(_ state: inout State, attempt: AttemptEvent?) {
+            (phase, ticket, transmission) = (state.phase, state.ticket, state.transmission)
+            (backoff, task, hedge, key) = (state.backoff, state.task, state.hedge?.timer, state.key)
+            (host, watch, token) = (state.host, state.watch, state.token)
+            self.attempt = attempt
+        }
+    }
+
     func takeNote(_ walk: inout CancellationWalk) {
         let reason = walk.reason
-        let stopped: (State, token: UInt64)? = state.withLock { state in
+        var children: [CallJob] = []
+        let stopped: Stopped? = state.withLock { state in
             guard !state.isCancelled else { return nil }
             state.cancellation = reason
             guard state.phase != .idle else { return nil }
             if state.isReturning { staysAway(&state) }
-            let old = state
+            children = state.children
+            let isAway = state.phase == .inFlight || state.phase == .landed || state.isOpen
+            var stopped = Stopped(&state, attempt: isAway ? attemptEvent(&state, at: scheduler.now) : nil)
             // The token changes, so whoever was about to go on with the call finds that it is not theirs any more.
             if state.phase == .inFlight {
                 abandon(&state)
@@ -120,37 +147,33 @@ extension CallJob {
                 state.token &+= 1
                 state.phase = .preparing
             }
-            return (old, state.token)
+            stopped.token = state.token
+            return stopped
         }
-        guard case (let old, let token)? = stopped else { return }
-        walk.rest += old.children
-        walk.actions.append { [self] in stop(old, token, reason) }
+        guard let stopped else { return }
+        walk.rest += children
+        walk.actions.append { [self] in stop(stopped, because: reason) }
     }
 
     /// Stops what was under way when the call was cancelled.
-    private func stop(_ stopped: State, _ token: UInt64, _ reason: BatonError) {
-        var old = stopped
-        switch old.phase {
+    private func stop(_ stopped: Stopped, because reason: BatonError) {
+        switch stopped.phase {
         case .waiting:
             // Where there is no ticket yet, whoever brings it takes it back. Where the slot was granted meanwhile, the
             // signal that says so gives it back.
-            if let ticket = old.ticket { _ = engine.queue.withdraw(ticket) }
-        case .inFlight: old.transmission?.cancel()
-        case .backingOff: old.backoff.map(scheduler.cancel)
-        case .intercepting: old.task?.cancel()
-        case .hedging: if let timer = old.hedge?.timer { scheduler.cancel(timer) }
-        case .coalescing: if let key = old.key { engine.coalescer.leave(key, self) }
+            if let ticket = stopped.ticket { _ = engine.queue.withdraw(ticket) }
+        case .inFlight: stopped.transmission?.cancel()
+        case .backingOff: stopped.backoff.map(scheduler.cancel)
+        case .intercepting: stopped.task?.cancel()
+        case .hedging: stopped.hedge.map(scheduler.cancel)
+        case .coalescing: if let key = stopped.key { engine.coalescer.leave(key, self) }
         // A reply that has landed is not looked at any more, so its slot is given back here.
-        case .landed: if let host = old.host { giveBack(host.index) }
+        case .landed: if let host = stopped.host { giveBack(host.index) }
         case .returning: break
-        case .idle, .preparing: old.task?.cancel()
+        case .idle, .preparing: stopped.task?.cancel()
         }
-        exchangeEnded(old.watch, .failure(BatonError(.cancelled)))
-        if old.phase == .inFlight || old.phase == .landed || old.isOpen,
-            let event = attemptEvent(&old, at: scheduler.now)
-        {
-            run.events?.append(.attemptEnded(event, .failure(reason)))
-        }
-        finish(.failure(reason), token)
+        exchangeEnded(stopped.watch, .failure(BatonError(.cancelled)))
+        if let attempt = stopped.attempt { run.events?.append(.attemptEnded(attempt, .failure(reason))) }
+        finish(.failure(reason), stopped.token)
     }
 }

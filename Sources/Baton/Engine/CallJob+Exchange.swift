@@ -30,7 +30,7 @@ extension CallJob: TransportEvents {
                     ? "nothing moved for \(timeout): raise the timeout if the server needs longer"
                     : "no complete response within \(timeout): raise the timeout if the server needs longer"
             )
-            .with(phase: state.head == nil ? .send : .receive)
+            .with(phase: state.received == nil ? .send : .receive)
         }
     }
 
@@ -63,8 +63,7 @@ extension CallJob: TransportEvents {
         probe?.note(.exchangeGivenUp(probed(state.token)))
         state.token &+= 1
         state.transmission = nil
-        state.head = nil
-        state.body = Data()
+        state.received = nil
         state.phase = .preparing
         state.isOpen = false
         state.departed = nil
@@ -96,7 +95,7 @@ extension CallJob: TransportEvents {
         probe?.note(.transportTold(probed(token), isEnd: false))
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
-            state.head = head
+            state.received = Received(head)
             return announcesTooMuch(head, &state)
         }
         if isTooLarge { giveUpTooLarge(token) }
@@ -106,8 +105,10 @@ extension CallJob: TransportEvents {
         probe?.note(.transportTold(probed(token), isEnd: false))
         let isTooLarge = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return false }
-            if state.body.isEmpty { state.body = bytes } else { state.body.append(bytes) }
-            return state.body.count > largestBody(&state)
+            let received = state.received ?? Received(nil)
+            state.received = received
+            if received.body.isEmpty { received.body = bytes } else { received.body.append(bytes) }
+            return received.body.count > largestBody(&state)
         }
         if isTooLarge { giveUpTooLarge(token) } else if run.isHeard { reportReceived(token) }
         return .more
@@ -120,12 +121,12 @@ extension CallJob: TransportEvents {
 
     func receiveEnd(_ metrics: TransportMetrics?, token: UInt64) {
         land(token) { state in
-            guard let head = state.head else {
+            guard let received = state.received, let head = received.head else {
                 return .failure(
                     BatonError(.invalidResponse, "the transport ended the exchange without a response")
                         .with(phase: .receive))
             }
-            var response = HTTPResponse(head: head, body: state.body)
+            var response = HTTPResponse(head: head, body: received.body)
             if let metrics { response.metrics = metrics }
             return .success(response)
         }
@@ -140,7 +141,7 @@ extension CallJob: TransportEvents {
 
     func receiveFailure(_ error: BatonError, token: UInt64) {
         land(token) { state in
-            .failure(error.told(by: Self.secrets).with(phase: state.head == nil ? .send : .receive))
+            .failure(error.told(by: Self.secrets).with(phase: state.received == nil ? .send : .receive))
         }
     }
 
@@ -167,10 +168,7 @@ extension CallJob: TransportEvents {
             state.reply = reply(&state)
             state.phase = .landed
             state.transmission = nil
-            if state.head != nil {
-                state.head = nil
-                state.body = Data()
-            }
+            if state.received != nil { state.received = nil }
             return true
         }
         if isCurrent {
@@ -240,7 +238,7 @@ extension CallJob: TransportEvents {
         guard run.events != nil, let call = state.call else { return nil }
         if let subject = state.subject { return AttemptEvent(subject, at: now) }
         let subject = AttemptEvent.Subject(
-            run: run.id, call: state.number, attempt: max(1, state.attempt), sent: call,
+            run: run.id, call: state.number, attempt: max(1, state.attempt), request: call.request,
             isUndo: state.scope?.isUndo ?? false, place: state.place)
         state.subject = subject
         return AttemptEvent(subject, at: now)

@@ -1,13 +1,18 @@
 /// Copies of one request in flight at the same time: the first success wins.
 extension CallJob: CallOwner {
     /// How the copies stand.
-    struct Hedge {
-        var hedging: Hedging
-        var call: CallDescription
+    final class Hedge {
+        let hedging: Hedging
+        let call: CallDescription
         var sent = 0
         var open = 0
         var timer: TimerHandle?
         var failure: BatonError?
+
+        init(hedging: Hedging, call: CallDescription) {
+            self.hedging = hedging
+            self.call = call
+        }
     }
 
     /// Gets ready to send several copies, where the request may be hedged; false when it travels alone.
@@ -33,7 +38,7 @@ extension CallJob: CallOwner {
         }
         let departure: (CallDescription, number: UInt64, attempt: Int, PlanScope?)? = state.withLock {
             state in
-            guard state.token == token, state.phase == .hedging, var hedge = state.hedge
+            guard state.token == token, state.phase == .hedging, let hedge = state.hedge
             else { return nil }
             hedge.sent += 1
             hedge.open += 1
@@ -41,7 +46,6 @@ extension CallJob: CallOwner {
                 hedge.timer = scheduler.schedule(
                     self, Signal(kind: Self.hedge, token: token), at: scheduler.now.advanced(by: wait))
             }
-            state.hedge = hedge
             state.children.append(copy)
             return (hedge.call, state.number, state.attempt, state.scope)
         }
@@ -88,12 +92,11 @@ extension CallJob: CallOwner {
         let waited = call.slotWait
         let race: Race = state.withLock { state in
             // A loser ends when it is cancelled, and the call may be under way again by then.
-            guard state.phase == .hedging, state.token == UInt64(truncatingIfNeeded: end.lane), var hedge = state.hedge
+            guard state.phase == .hedging, state.token == UInt64(truncatingIfNeeded: end.lane), let hedge = state.hedge
             else { return .none }
             state.slotWait = waited
             state.children.removeAll { $0 === call }
             hedge.open -= 1
-            defer { if state.phase == .hedging { state.hedge = hedge } }
             switch result {
             case .success:
                 timer = hedge.timer

@@ -39,6 +39,8 @@ extension CallJob {
             }
         }
         let task = scheduler.startTask("an interceptor") { [self, onion] in
+            // Cancelled before it began: then it does not begin.
+            guard state.withLock({ $0.token == token && $0.phase == .intercepting }) else { return }
             let result = await onion(request, .own)
             UserCode.end { intercepted(result, token: token, below: below) }
         }

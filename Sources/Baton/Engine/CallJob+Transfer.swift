@@ -32,7 +32,7 @@ extension CallJob {
                 return nil
             }
             sequel.change(to: call, in: &state)
-            state.head = nil
+            state.received = nil
             state.transmission = nil
             return call
         }
@@ -89,7 +89,7 @@ extension CallJob {
     func reportReceived(_ token: UInt64) {
         let received: (Int64, Int64?)? = state.withLock { state in
             guard state.token == token, state.phase == .inFlight else { return nil }
-            return (Int64(state.body.count), state.head?.plainLength)
+            return (Int64(state.received?.body.count ?? 0), state.received?.head?.plainLength)
         }
         if let (bytes, total) = received { report(.download, bytes, of: total, token) }
     }

@@ -20,9 +20,9 @@ final class CallJob: Cancellable, RunPart {
         case exchange
     }
 
-    /// Handed on as `inout`, also to those who only read: a copy would retain all that it holds.
+    /// Handed on as `inout`, also to those who only read: a copy would retain all that it holds. What is small stands
+    /// together at the end, and what few calls have is a reference: each request that waits has one of these.
     struct State {
-        var phase = Phase.idle
         var token: UInt64 = 0
         var number: UInt64 = 0
         /// Where it stands in the plan; empty where nobody is told events.
@@ -30,62 +30,37 @@ final class CallJob: Cancellable, RunPart {
         var owner: (any CallOwner)?
         var lane = 0
         var item = BatchJob.Item()
-        var layers = Layers.all
         var original: CallDescription?
+        /// What travels, where adapters or interceptors made something else of the original.
+        var changed: CallDescription?
         /// What events of this attempt at this place are about; nil until one is told.
         var subject: AttemptEvent.Subject?
         /// Attempts that were begun, including those that an interceptor asked for.
         var attempt = 0
         /// Redirects that were followed in this attempt.
         var hops = 0
-        /// Whether the attempt goes on after an exchange that has landed: it is looked into, or redirected.
-        var isOpen = false
-        /// What travels, where adapters or interceptors made something else of the original.
-        var changed: CallDescription?
-        /// What the queue calls the host of `hostOrigin`.
-        var host: HostID?
+        /// The origin that the queue's and the hosts' words are about.
         var hostOrigin: HTTPOrigin?
-        var ticket: RequestQueue.Ticket?
-        /// When it began to wait for the slot that it waits for; nil where it waits for none.
-        var queued: Instant?
-        /// How long this attempt has waited for slots; nil before the first one.
-        var slotWait: Duration?
-        /// Whether the call has lent its place in a batch while it waits for a full host, and whether it wants it back.
-        var isParked = false
-        var isReturning = false
+        /// What the host has shown; looked up with the first request to it.
+        var policies: HostPolicies?
         /// The original's options over those of the plans around it.
         var options = RequestOptions()
         /// The interceptors that the request chose; nil where it has the client's.
         var stack: InterceptorStack?
         var scope: PlanScope?
-        /// What the host has shown; looked up with the first request to it.
-        var policies: HostPolicies?
         var breaker: Breakers.Ticket?
         var hedge: Hedge?
-        /// Whether it is one of several copies.
-        var isCopy = false
         var key: CoalescingKey?
-        /// When the call, its present attempt and its present exchange began; nil where nobody asks.
-        var began: Instant?
-        var attemptBegan: Instant?
-        var departed: Instant?
         /// The attempts that failed, and the one that succeeded after them.
         var records: [AttemptRecord] = []
         var transmission: (any Transmission)?
-        var head: HTTPResponseHead?
-        var body = Data()
-        var reply: Result<HTTPResponse, BatonError>?
+        /// What has come of a response that comes in pieces.
+        var received: Received?
         /// When the attempt in flight is out of time.
         var deadline = Instant.distantFuture
-        /// The timer that looks at `deadline`; it is set early rather than moved with every exchange.
-        var timer: TimerHandle?
+        /// The timer that looks at `deadline` is set early rather than moved with every exchange.
         var timerInstant = Instant.distantFuture
-        var backoff: TimerHandle?
         var task: Task<Void, Never>?
-        /// Whether the interceptors under way have been told that there are no attempts left.
-        var isExhausted = false
-        /// Whether they have sent the attempt's own request.
-        var isPassTaken = false
         /// Exchanges that an interceptor has under way.
         var children: [CallJob] = []
         /// A call that served an interceptor, for the next one.
@@ -96,6 +71,34 @@ final class CallJob: Cancellable, RunPart {
         var orphans: [Orphan] = []
         /// For good: a call that was cancelled between two uses, or before the first, does not begin the next one.
         var cancellation: BatonError?
+        /// How long this attempt has waited for slots; nil before the first one.
+        var slotWait: Duration?
+        /// How much of the way is this call's own.
+        var layers = Layers.all
+        var phase = Phase.idle
+        /// When it began to wait for the slot that it waits for; nil where it waits for none.
+        var queued: Instant?
+        /// Whether the attempt goes on after an exchange that has landed: it is looked into, or redirected.
+        var isOpen = false
+        /// Whether the call has lent its place in a batch while it waits for a full host, and whether it wants it back.
+        var isParked = false
+        var isReturning = false
+        /// When the call, its present attempt and its present exchange began; nil where nobody asks.
+        var began: Instant?
+        /// Whether it is one of several copies.
+        var isCopy = false
+        var attemptBegan: Instant?
+        /// Whether the interceptors under way have been told that there are no attempts left.
+        var isExhausted = false
+        /// Whether they have sent the attempt's own request.
+        var isPassTaken = false
+        var departed: Instant?
+        /// What the queue calls the host of `hostOrigin`.
+        var host: HostID?
+        var ticket: RequestQueue.Ticket?
+        var timer: TimerHandle?
+        var backoff: TimerHandle?
+        var reply: Result<HTTPResponse, BatonError>?
 
         var isCancelled: Bool { cancellation != nil }
         /// Whether there is more to leave behind than what travelled.
@@ -111,6 +114,14 @@ final class CallJob: Cancellable, RunPart {
         }
         var call: CallDescription? { changed ?? original }
         var watch: Watch { Watch(breaker: breaker, policies: policies, departed: departed) }
+    }
+
+    /// The head and what there is of the body.
+    final class Received {
+        let head: HTTPResponseHead?
+        var body = Data()
+
+        init(_ head: HTTPResponseHead?) { self.head = head }
     }
 
     struct Orphan {

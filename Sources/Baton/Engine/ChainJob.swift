@@ -1,6 +1,6 @@
 /// Runs the steps of a chain, whatever they are, and the chains within it.
 ///
-/// Steps are interpreted in a loop on worker threads, with one frame for each chain that stands within another, so
+/// Steps are interpreted in a loop, on worker threads where they have closures, with one frame for each chain that stands within another, so
 /// the stack does not grow with their number or depth. Where a step has to wait, the registers are put aside, and the
 /// one who ends the wait posts.
 final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
@@ -46,11 +46,7 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
     }
 
     struct State {
-        var phase = Phase.waiting
         var registers = Registers()
-        /// Whether the registers are here: nobody runs.
-        var isAside = true
-        var arrival: Arrival?
         /// What was asked for, until its answer is read.
         var asked: CallDescription?
         var call: CallJob?
@@ -58,7 +54,6 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         var traced: (call: CallDescription, began: Instant)?
         var child: (any Cancellable)?
         var task: Task<Void, Never>?
-        var timer: TimerHandle?
         /// Tells the task or timer of this step from one that comes late.
         var token: UInt64 = 0
         var cancellation: BatonError?
@@ -66,6 +61,11 @@ final class ChainJob: Cancellable, RunPart, CallOwner, PlanOwner {
         /// The error that is told once everything is undone, and what is left to undo.
         var failure: BatonError?
         var undos: [Undo] = []
+        var arrival: Arrival?
+        var phase = Phase.waiting
+        /// Whether the registers are here: nobody runs.
+        var isAside = true
+        var timer: TimerHandle?
         var deadlineTimer: TimerHandle?
 
         var isCancelled: Bool { cancellation != nil }

@@ -3,11 +3,12 @@ public import Dispatch
 extension Client {
     /// Runs a plan and waits for what it yields. Cancelling the task cancels the run.
     public func run<P: Plan>(_ plan: P) async throws(BatonError) -> P.Output {
-        // This runs on a thread of Swift's pool, and waits: a request may as well leave from here. What has closures of the
-        // user's, which may block, begins on a worker.
-        let core = launch(plan, isCancelled: Task.isCancelled, isHere: plan is any Request)
+        let core = prepare(plan)
         let result = await withTaskCancellationHandler {
-            await core.result
+            // The task waits, and its thread is no actor's: a request may as well leave from here. What has closures of the
+            // user's, which may block, begins on a worker.
+            core.start(.plan(plan), isCancelled: Task.isCancelled, isHere: plan is any Request)
+            return await core.result
         } onCancel: {
             core.cancel()
         }
@@ -50,13 +51,21 @@ extension Client {
 
     func launch<P: Plan>(
         _ plan: P, in scope: CancellationScope? = nil, isCancelled: Bool = false, keepsTrace: Bool = false,
-        isHere: Bool = false, completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
+        completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
     ) -> RunCore {
-        let run = RunCore(
+        let run = prepare(plan, in: scope, keepsTrace: keepsTrace, completion: completion)
+        scope?.add(run)
+        run.start(.plan(plan), isCancelled: isCancelled)
+        return run
+    }
+
+    /// A run of the plan that has not begun; it may be cancelled already.
+    private func prepare<P: Plan>(
+        _ plan: P, in scope: CancellationScope? = nil, keepsTrace: Bool = false,
+        completion: (@Sendable (Result<any Sendable, BatonError>) -> Void)? = nil
+    ) -> RunCore {
+        RunCore(
             engine: engine, settings: settings, scope: scope, keepsTrace: keepsTrace,
             presentation: settings.observers.isEmpty ? nil : plan.ownPresentation, completion: completion)
-        scope?.add(run)
-        run.start(.plan(plan), isCancelled: isCancelled, isHere: isHere)
-        return run
     }
 }

@@ -56,7 +56,7 @@ package final class RunCore: PlanOwner, Job {
     ///
     /// - Parameters:
     ///   - isCancelled: whether the run was cancelled before it began; then it only ends.
-    ///   - isHere: whether it begins on the caller's thread. User work that it gives rise to goes to a worker all the same.
+    ///   - isHere: whether it begins on the caller's thread. Closures that may block are called on a worker all the same.
     func start(_ node: _PlanNode, isCancelled: Bool = false, isShared: Bool = false, isHere: Bool = false) {
         let root = ChainJob(run: self, owner: self, lane: 0, isNested: false, node: node)
         let isCancelled = state.withLock { state in

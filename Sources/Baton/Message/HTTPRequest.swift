@@ -35,7 +35,8 @@ public struct HTTPRequest: Sendable {
     /// Whether nothing was changed since it was copied from the other, as far as a glance tells: bodies are not compared.
     package func isCopy(of other: HTTPRequest) -> Bool {
         origin === other.origin && method == other.method && target == other.target && body.isNone
-            && other.body.isNone && avoidedNetworks == other.avoidedNetworks && fields.isCopy(of: other.fields)
+            && other.body.isNone && avoidedNetworks == other.avoidedNetworks && requestType == other.requestType
+            && fields.isCopy(of: other.fields)
     }
 
     /// The absolute URL that is sent, as text.

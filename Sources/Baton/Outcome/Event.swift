@@ -53,18 +53,18 @@ public struct AttemptEvent: Sendable {
         fileprivate let run: UInt64
         fileprivate let call: UInt64
         fileprivate let attempt: Int
-        fileprivate let sent: any RequestHolder
+        fileprivate let request: HTTPRequest
         fileprivate let isUndo: Bool
         fileprivate let place: PlanPlace
 
         package init(
-            run: UInt64, call: UInt64, attempt: Int, sent: any RequestHolder, isUndo: Bool = false,
+            run: UInt64, call: UInt64, attempt: Int, request: HTTPRequest, isUndo: Bool = false,
             place: PlanPlace = PlanPlace()
         ) {
             self.run = run
             self.call = call
             self.attempt = attempt
-            self.sent = sent
+            self.request = request
             self.isUndo = isUndo
             self.place = place
         }
@@ -86,17 +86,12 @@ public struct AttemptEvent: Sendable {
     /// 1 for the first attempt.
     public var attempt: Int { subject.attempt }
     /// The request as it was sent.
-    public var request: HTTPRequest { subject.sent.request }
+    public var request: HTTPRequest { subject.request }
     /// Whether it undoes what a failed or cancelled run did; only such are sent after a cancel.
     public var isUndo: Bool { subject.isUndo }
     package var place: PlanPlace { subject.place }
     /// Where the request stands in the plan, such as `chain[2].batch[17]`; empty for a plan that is a single request.
     public var path: String { place.path }
-}
-
-/// What holds a request, so that events refer to it rather than copy it.
-package protocol RequestHolder: AnyObject, Sendable {
-    var request: HTTPRequest { get }
 }
 
 extension AttemptEvent {

@@ -31,6 +31,7 @@ public struct RetryPolicy: Sendable {
     /// request fails at once. Default: no limit.
     public var maxElapsed: Duration?
     /// Decides what is worth another attempt; nil leaves a failure to ``retryableAsync`` and then to the default rule.
+    /// It is called wherever the attempt has ended and must not block: what takes a while is ``retryableAsync``'s.
     ///
     /// It has no say over the number of attempts, over requests that are not idempotent, over bodies that can be
     /// read once, and over cancelled requests: for those it is not called.

@@ -2,7 +2,7 @@
 ///
 /// It is passed from hand to hand all the way, so it is one reference.
 @usableFromInline
-package final class CallDescription: RequestHolder {
+package final class CallDescription: Sendable {
     package let request: HTTPRequest
     package let output: any Response.Type
     package let options: RequestOptions

@@ -52,7 +52,8 @@ package final class LiveScheduler: Scheduler {
 
     package func postShared(_ job: any Job, _ signal: Signal) {
         let loop = ThreadLoop.current
-        if loop.isInUserCode || loop.isDraining { return post(job, signal) }
+        // Beneath a piece of a task, which stands on this stack, no user work may run.
+        if loop.isInUserCode || loop.isDraining || loop.aroundTask != nil { return post(job, signal) }
         loop.append(Work(job, signal))
         loop.drainShared(pool: pool)
     }

@@ -26,8 +26,8 @@ package protocol Scheduler: AnyObject, Sendable {
     func handOver()
     /// A caller's completion, on the queue that the caller named.
     func deliver(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void)
-    /// A Swift task, for closures that are asynchronous. `name` says whose they are, where a test has to name one. What
-    /// the library does when theirs is done stands in ``UserCode/end(_:)``.
+    /// A Swift task, for closures that are asynchronous. `name` says whose they are, where a test has to name one. Where
+    /// the engine goes on when theirs is done, that stands in ``UserCode/end(_:)``.
     func startTask(
         _ name: String, _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never>
@@ -62,11 +62,11 @@ package protocol Job: AnyObject, Sendable {
 
 /// What a job is told; each kind of job defines its own.
 package struct Signal: Sendable, Equatable {
-    package var kind: UInt8
     /// Tells events of one use of a job from those of the next.
     package var token: UInt64
     /// A small number that goes with the event, such as a lane or a host.
     package var value: Int32
+    package var kind: UInt8
 
     package init(kind: UInt8, token: UInt64 = 0, value: Int32 = 0) {
         self.kind = kind

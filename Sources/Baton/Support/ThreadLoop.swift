@@ -76,8 +76,9 @@ final class ThreadLoop {
     func takeAll() -> [Work] {
         // Mostly nothing does.
         if isEmpty, next == nil, outgoing.isEmpty { return [] }
-        var all: [Work] = []
-        while let work = popFirst() { all.append(work) }
+        var all = ring[head..<tail].compactMap { $0 }
+        ring.removeAll(keepingCapacity: ring.count <= 4_096)
+        (head, tail) = (0, 0)
         if let next { all.append(next) }
         next = nil
         all += outgoing
@@ -151,11 +152,11 @@ package enum UserCode {
     static func runPiece(_ scheduler: any Scheduler, _ piece: () -> Void) {
         let loop = ThreadLoop.current
         if !loop.isEmpty || loop.next != nil { scheduler.handOver() }
-        let around = (loop.isDraining, loop.isWorker)
+        let (around, outer) = ((loop.isDraining, loop.isWorker), loop.aroundTask)
         loop.aroundTask = around
         (loop.isDraining, loop.isWorker) = (false, false)
         piece()
-        loop.aroundTask = nil
+        loop.aroundTask = outer
         (loop.isDraining, loop.isWorker) = around
     }
 

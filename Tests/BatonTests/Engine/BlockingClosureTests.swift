@@ -12,7 +12,7 @@ struct BlockingClosureTests {
     }
 
     enum Carrier: CaseIterable, Sendable {
-        case inline, serialQueue, curl, urlSession
+        case inline, inlineShared, serialQueue, curl, urlSession
     }
 
     /// A client over a transport of that kind; what it has to keep alive comes with it.
@@ -27,6 +27,7 @@ struct BlockingClosureTests {
         }
         switch carrier {
         case .inline: return (client(InlineTransport(reply(to:))), nil)
+        case .inlineShared: return (client(SharedInlineTransport()), nil)
         case .serialQueue: return (client(QueueTransport(reply(to:))), nil)
         case .curl, .urlSession:
             let server = try LoopbackServer()
@@ -37,6 +38,16 @@ struct BlockingClosureTests {
                 let curl: any Transport = URLSessionTransport()
             #endif
             return (client(carrier == .curl ? curl : URLSessionTransport(), server.baseURL), server)
+        }
+    }
+
+    /// Answers inside `send`, on threads that are said to serve nobody else.
+    private struct SharedInlineTransport: Transport {
+        var callbackThreads: CallbackThreads { .shared }
+
+        func send(_ request: HTTPRequest, to receiver: TransportReceiver) -> any Transmission {
+            receiver.complete(reply(to: request))
+            return FinishedTransmission.shared
         }
     }
 

@@ -191,6 +191,41 @@ struct CancellationTests {
         #expect(transport.sent.isEmpty)
     }
 
+    @Test("A request whose task is cancelled while it is built is not sent", arguments: [true, false])
+    func whileBuilt(inAdapter: Bool) async throws {
+        struct Cancelling: RequestAdapter {
+            func adapt(_ request: inout HTTPRequest, context: AttemptContext) throws {
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        }
+        struct CancellingRequest: Request {
+            typealias Output = EmptyResponse
+            var path: String {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return "/x"
+            }
+        }
+        let sent = Record<String>()
+        let transport = InlineTransport { request in
+            sent.add(request.target)
+            return .status(200)
+        }
+        let client = Client(baseURL: "http://h", transport: transport, retry: .none) {
+            if inAdapter { $0.interceptors = [Cancelling()] }
+        }
+        let task = Task {
+            try await failure {
+                if inAdapter {
+                    _ = try await client.run(Call("/x", as: EmptyResponse.self))
+                } else {
+                    _ = try await client.run(CancellingRequest())
+                }
+            }
+        }
+        #expect(try await task.value.isCancelled)
+        #expect(sent.all.isEmpty)
+    }
+
     @Test("Cancelling one item of a batch leaves the items alone that its lane runs after it", arguments: [1, 2])
     func oneItem(maxConcurrency: Int) async throws {
         let transport = HeldTransport()

@@ -164,4 +164,23 @@ struct ReleaseTests {
         // Four on their way, and what the threads that ended them have not let go yet.
         #expect(alive.withLock { $0.most } <= 12)
     }
+
+    @Test("Invariant 12: events that an observer keeps do not keep what a request's options captured")
+    func keptEvents() async throws {
+        struct Keeper: EventObserver {
+            let events: Record<Event>
+            func observe(_ event: Event) { events.add(event) }
+        }
+        let (gone, events) = (Gate(), Record<Event>())
+        let client = Client(baseURL: "http://h", transport: InlineTransport(), observers: [Keeper(events: events)])
+        do {
+            let canary = Canary(gone)
+            let call = Call("/items/1", as: Item.self) {
+                $0.options.retry = RetryPolicy(retryable: { _ in withExtendedLifetime(canary) { nil } })
+            }
+            #expect(try await client.run(call).n == 1)
+        }
+        #expect(await gone.opens())
+        #expect(events.all.count == 4)
+    }
 }
