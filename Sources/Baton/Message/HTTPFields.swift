@@ -117,6 +117,16 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
         for line in self { hasher.combine(line) }
     }
 
+    /// Shows each line in its place, in order, without a copy.
+    package func forEachLine(_ body: (borrowing Line) -> Void) {
+        defaults.withUnsafeBufferPointer { defaults in
+            for place in defaults.indices where isShown(place) { body(defaults[place]) }
+        }
+        lines.withUnsafeBufferPointer { lines in
+            for place in lines.indices { body(lines[place]) }
+        }
+    }
+
     // MARK: Defaults
 
     private var shownDefaults: Int { defaults.count - hidden.nonzeroBitCount }

@@ -42,7 +42,7 @@
             guard baton_curl_request_accept_any_certificate(handle, acceptsAnyCertificate) else {
                 throw failure(.transportFailed, "libcurl does not take back that any certificate is accepted")
             }
-            upload = try CurlUpload(request)
+            upload = request.body.isNone ? nil : try CurlUpload(request)
             try handle.set(request, url: url, upload: upload)
         }
 

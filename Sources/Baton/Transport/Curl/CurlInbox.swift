@@ -2,7 +2,7 @@
     internal import CBatonCurl
 
     /// What other threads have for the loop's. Whoever puts something in wakes the loop only when it sleeps.
-    struct CurlInbox: Sendable {
+    final class CurlInbox: Sendable {
         /// Names one exchange; the slot is used again, with another generation.
         struct Ticket: Sendable, Equatable {
             var slot: UInt32
@@ -29,7 +29,7 @@
         private struct State {
             var phase = Phase.idle
             var end: End?
-            var sendings: [Sending] = []
+            var sendings: [Sending?] = []
             var signals: [Signal] = []
             var generations: [UInt32] = []
             var freeSlots: [UInt32] = []
@@ -151,7 +151,7 @@
         /// Moves what came in to the arrays, which are empty, and takes the slots of finished exchanges back.
         /// Where nothing came in and the loop is not to end, the loop counts as asleep afterwards.
         func take(
-            _ sendings: inout [Sending], _ signals: inout [Signal], freed: inout [UInt32], orSleepWith waker: CurlWaker
+            _ sendings: inout [Sending?], _ signals: inout [Signal], freed: inout [UInt32], orSleepWith waker: CurlWaker
         ) -> End? {
             box.withLock { state in
                 for slot in freed {
@@ -173,7 +173,7 @@
                 state.end = .now
                 state.sleeper = nil
                 defer { state.sendings = [] }
-                return state.sendings
+                return state.sendings.compactMap { $0 }
             }
         }
 
@@ -189,7 +189,7 @@
         /// No loop came about: what waits for it fails, and the next request tries again.
         private func abandon(_ error: BatonError) {
             let (sendings, observers) = box.withLock { state -> ([Sending], [@Sendable () -> Void]) in
-                let sendings = state.sendings
+                let sendings = state.sendings.compactMap { $0 }
                 state.sendings = []
                 state.signals = []
                 for sending in sendings {

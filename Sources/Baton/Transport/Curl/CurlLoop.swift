@@ -36,14 +36,16 @@
 
         /// Returns when the inbox says so.
         func run() {
-            var sendings: [CurlInbox.Sending] = []
+            var sendings: [CurlInbox.Sending?] = []
             var signals: [CurlInbox.Signal] = []
             while true {
                 let end = inbox.take(&sendings, &signals, freed: &freedSlots, orSleepWith: waker)
                 let isIdle = sendings.isEmpty && signals.isEmpty
-                // In their order, and moved out of their place rather than copied.
-                sendings.reverse()
-                while let sending = sendings.popLast() { start(sending) }
+                for place in sendings.indices {
+                    // Moved out of its place rather than copied.
+                    if let sending = sendings[place].take() { start(sending) }
+                }
+                sendings.removeAll(keepingCapacity: true)
                 for signal in signals { act(on: signal) }
                 signals.removeAll(keepingCapacity: true)
                 if let end, end == .now || (isIdle && active == 0) { break }

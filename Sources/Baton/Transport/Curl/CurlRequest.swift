@@ -61,21 +61,22 @@
             var hasCodings = false
             var hasType = false
             var hasExpect = false
-            for line in request.fields {
+            var refused: String?
+            request.fields.forEachLine { line in
                 switch line.name {
-                case names.contentLength where hasBody || line.value != "0": continue
-                case names.transferEncoding: continue
+                case names.contentLength where hasBody || line.value != "0": return
+                case names.transferEncoding: return
                 case names.accept: hasAccept = true
                 case names.acceptEncoding: hasCodings = true
                 case names.contentType: hasType = true
                 case names.expect: hasExpect = true
                 default: break
                 }
-                guard line.name.isToken, add(line.name.rawName, line.value) else {
-                    throw refused(
-                        request,
-                        "the field \(line.name.rawName.debugDescription) has a name or value that may not be sent")
-                }
+                if !line.name.isToken || !add(line.name.rawName, line.value) { refused = refused ?? line.name.rawName }
+            }
+            if let refused {
+                throw self.refused(
+                    request, "the field \(refused.debugDescription) has a name or value that may not be sent")
             }
             if !hasCodings { _ = baton_curl_request_codings(self) }
             if !hasAccept { _ = baton_curl_request_suppress(self, "Accept") }
