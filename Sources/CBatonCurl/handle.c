@@ -296,7 +296,7 @@ bool baton_curl_request_field(
 }
 
 bool baton_curl_request_codings(baton_curl_handle *handle) {
-    // libcurl adds the field by itself, and prints it twice then, byte by byte: that is a tenth of what a small request costs.
+    // libcurl would add the field by itself, but it prints what it adds twice, byte by byte.
     const char *value = baton_curl_codings();
     return baton_curl_request_field(handle, "Accept-Encoding", 15, value, strlen(value));
 }
