@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

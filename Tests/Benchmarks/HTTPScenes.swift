@@ -61,9 +61,7 @@ enum HTTPScenes {
 
     /// libcurl as one uses it by itself, with the same request on the wire as the client's.
     private static func bareLoop(_ count: Int, _ limit: Int, _ url: String) -> Bool {
-        var fields = HTTPFields.standard
-        fields.merge(Ping.fields)
-        var lines: [UnsafePointer<CChar>?] = fields.map { line in
+        var lines: [UnsafePointer<CChar>?] = Ping.fields.over(.standard).map { line in
             strdup("\(line.name.rawName): \(line.value)").map { UnsafePointer($0) }
         }
         defer { for line in lines { free(UnsafeMutablePointer(mutating: line)) } }

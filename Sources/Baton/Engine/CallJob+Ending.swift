@@ -29,6 +29,7 @@ extension CallJob {
         var reading: ResponseReading?
         /// Whether the call was the whole way.
         var isWhole: Bool
+        /// What else is released: what travelled in place of the original, or that and more.
         var remains: AnyObject?
 
         /// As its owner is told.
@@ -119,12 +120,12 @@ extension CallJob {
         /// The attempt whose end has yet to be told; nil where there is none, or nobody to tell.
         let attempt: AttemptEvent?
         /// The call's token from then on.
-        var token: UInt64
+        var token: UInt64 = 0
 
         init(_ state: inout State, attempt: AttemptEvent?) {
             (phase, ticket, transmission) = (state.phase, state.ticket, state.transmission)
             (backoff, task, hedge, key) = (state.backoff, state.task, state.hedge?.timer, state.key)
-            (host, watch, token) = (state.host, state.watch, state.token)
+            (host, watch) = (state.host, state.watch)
             self.attempt = attempt
         }
     }

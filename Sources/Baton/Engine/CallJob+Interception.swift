@@ -88,6 +88,7 @@ extension CallJob {
                 child.retire()
                 return .failure(.wrapping(error, as: .invalidRequest, "").with(phase: .intercept))
             }
+            // As `waiting` does it, without the calls of a generic async function, which each interceptor would pay for.
             scheduler.beginWait()
             let (result, attempts) = await withCheckedContinuation { continuation in
                 child.start(

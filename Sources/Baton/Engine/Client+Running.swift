@@ -7,7 +7,7 @@ extension Client {
         let result = await withTaskCancellationHandler {
             // The task waits, and its thread is no actor's: a request may as well leave from here. What has closures of the
             // user's, which may block, begins on a worker.
-            core.start(.plan(plan), isCancelled: Task.isCancelled, isHere: plan is any Request)
+            core.start(.plan(plan), isHere: plan is any Request)
             return await core.result
         } onCancel: {
             core.cancel()

@@ -105,7 +105,9 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
         guard below.lines.count <= UInt64.bitWidth else {
             return HTTPFields(below.lines.filter { !contains($0.name) } + result.lines)
         }
-        result.hidden = Self.places(in: below.lines, thatOccurIn: result.lines)
+        for (place, line) in below.lines.enumerated() where result.contains(line.name) {
+            result.hidden |= 1 << UInt64(place)
+        }
         result.defaults = below.lines
         return result
     }
@@ -115,16 +117,6 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         for line in self { hasher.combine(line) }
-    }
-
-    /// Shows each line in its place, in order, without a copy.
-    package func forEachLine(_ body: (borrowing Line) -> Void) {
-        defaults.withUnsafeBufferPointer { defaults in
-            for place in defaults.indices where isShown(place) { body(defaults[place]) }
-        }
-        lines.withUnsafeBufferPointer { lines in
-            for place in lines.indices { body(lines[place]) }
-        }
     }
 
     // MARK: Defaults
@@ -145,22 +137,6 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Ra
     private func firstDefault(_ name: HTTPFieldName) -> Int? {
         for place in defaults.indices where defaults[place].name == name && isShown(place) { return place }
         return nil
-    }
-
-    /// A bit for each place whose name the others have. Hashes first, and in place: this is done for each request.
-    private static func places(in lines: [Line], thatOccurIn others: [Line]) -> UInt64 {
-        lines.withUnsafeBufferPointer { lines in
-            others.withUnsafeBufferPointer { others in
-                var places: UInt64 = 0
-                for place in lines.indices {
-                    let hash = lines[place].name.foldedHash
-                    for other in others.indices where others[other].name.foldedHash == hash {
-                        if others[other].name == lines[place].name { places |= 1 << UInt64(place) }
-                    }
-                }
-                return places
-            }
-        }
     }
 
     private mutating func remove(_ isRemoved: (HTTPFieldName) -> Bool) {

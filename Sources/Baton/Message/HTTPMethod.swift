@@ -30,8 +30,8 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
 
     public var description: String { rawValue }
 
-    /// The same as `== .get`, without a look at what that is.
-    var isGet: Bool { rawValue == "GET" }
+    /// Whether it may be sent (RFC 9110, 9.1).
+    var isToken: Bool { !rawValue.isEmpty && ByteSet.token.containsAll(rawValue) }
 
     /// Whether the method only reads (RFC 9110, 9.2.1).
     public var isSafe: Bool {

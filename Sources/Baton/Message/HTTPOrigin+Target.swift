@@ -11,7 +11,6 @@ extension HTTPOrigin {
     ///   - parameters: further parameters, percent-encoded already.
     /// - Throws: when the path holds a fragment, which is never sent: a `#` that is meant is written `%23`.
     package func target(path: String, query parameters: String = "") throws(MessageFault) -> String {
-        if parameters.isEmpty, let target = target(ofPlain: path) { return target }
         var path = path[...]
         var pathQuery: Substring = ""
         if path.utf8.contains(UInt8(ascii: "#")) {
@@ -40,8 +39,8 @@ extension HTTPOrigin {
         return result
     }
 
-    /// The target of a path that needs no change and brings no query; nil for any other.
-    func target(ofPlain path: String) -> String? {
+    /// The same for a path that needs no change, where there are no queries; nil for any other, which takes longer.
+    package func target(ofPlain path: String) -> String? {
         guard query.isEmpty, URLText.isPlain(path) else { return nil }
         return pathPrefix.isEmpty ? path : pathPrefix + path
     }

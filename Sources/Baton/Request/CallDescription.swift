@@ -174,8 +174,8 @@ extension HTTPRequest {
 
     fileprivate var faultOfOtherThanFields: MessageFault? {
         // What most requests are needs no look at its bytes.
-        if method.isGet, body.isNone { return nil }
-        if method.rawValue.isEmpty || !method.rawValue.utf8.allSatisfy(\.isTokenByte) {
+        if method == .get && body.isNone { return nil }
+        if !method.isToken {
             return MessageFault("method", "is no token (RFC 9110, 5.6.2)")
         }
         if !body.isNone, method == .get || method == .head || method == .trace {

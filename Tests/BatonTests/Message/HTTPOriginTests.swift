@@ -62,6 +62,7 @@ struct HTTPOriginTests {
     func escaped(path: String, target: String) throws {
         let origin = try HTTPOrigin(base: "https://h")
         #expect(try origin.target(path: path) == target)
+        if let plain = origin.target(ofPlain: path) { #expect(plain == target) }
         // The URL that is shown is the URL that is sent.
         let request = HTTPRequest(origin: origin, target: target)
         #expect(request.url?.absoluteString == request.urlString)

@@ -56,27 +56,25 @@
 
         /// The fields in their order. What frames the body is libcurl's to say; what it would add is kept out.
         private func setFields(_ request: HTTPRequest, hasBody: Bool) throws(BatonError) {
-            let names = FramingNames.all
             var hasAccept = false
             var hasCodings = false
             var hasType = false
             var hasExpect = false
-            var refused: String?
-            request.fields.forEachLine { line in
+            for line in request.fields {
                 switch line.name {
-                case names.contentLength where hasBody || line.value != "0": return
-                case names.transferEncoding: return
-                case names.accept: hasAccept = true
-                case names.acceptEncoding: hasCodings = true
-                case names.contentType: hasType = true
-                case names.expect: hasExpect = true
+                case .contentLength where hasBody || line.value != "0": continue
+                case .transferEncoding: continue
+                case .accept: hasAccept = true
+                case .acceptEncoding: hasCodings = true
+                case .contentType: hasType = true
+                case .expect: hasExpect = true
                 default: break
                 }
-                if !line.name.isToken || !add(line.name.rawName, line.value) { refused = refused ?? line.name.rawName }
-            }
-            if let refused {
-                throw self.refused(
-                    request, "the field \(refused.debugDescription) has a name or value that may not be sent")
+                guard line.name.isToken, add(line.name.rawName, line.value) else {
+                    throw refused(
+                        request,
+                        "the field \(line.name.rawName.debugDescription) has a name or value that may not be sent")
+                }
             }
             if !hasCodings { _ = baton_curl_request_codings(self) }
             if !hasAccept { _ = baton_curl_request_suppress(self, "Accept") }
@@ -97,20 +95,9 @@
         }
     }
 
-    /// The names that libcurl has something to say about, together because each is asked for with every field.
-    private struct FramingNames {
-        static let all = FramingNames()
-
-        let contentLength = HTTPFieldName.contentLength
-        let transferEncoding = HTTPFieldName.transferEncoding
-        let accept = HTTPFieldName.accept
-        let acceptEncoding = HTTPFieldName.acceptEncoding
-        let contentType = HTTPFieldName.contentType
-        let expect: HTTPFieldName = "Expect"
-    }
-
-    extension HTTPMethod {
-        fileprivate var isToken: Bool { !rawValue.isEmpty && ByteSet.token.containsAll(rawValue) }
+    extension HTTPFieldName {
+        /// What the server is to agree to before the body is sent (RFC 9110, 10.1.1).
+        fileprivate static let expect: HTTPFieldName = "Expect"
     }
 
     extension String {

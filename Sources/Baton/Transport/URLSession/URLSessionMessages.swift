@@ -11,7 +11,7 @@ extension URLRequest {
     /// The request as the session wants it. Framing fields are the session's own business and are left out.
     init(_ request: HTTPRequest, _ body: URLSessionBody) throws(BatonError) {
         // Foundation drops or rewrites what is wrong in silence, and a method would be written as it is.
-        guard !request.method.rawValue.isEmpty, request.method.rawValue.utf8.allSatisfy(\.isTokenByte) else {
+        guard request.method.isToken else {
             throw BatonError(.invalidRequest, "the method is not a token (RFC 9110, 5.6.2)")
         }
         guard request.target.utf8.first == UInt8(ascii: "/"), let url = request.url else {
